@@ -1,0 +1,79 @@
+# plumbline: make, make demo, make test, make bench, make layers, make install PREFIX=, make clean.
+# Settings first; everything below follows from the folders.
+
+BUILD  ?= release
+# release, debug, asan
+PREFIX ?= /usr/local
+CC     ?= cc
+
+CFLAGS_release = -O2 -g
+CFLAGS_debug   = -O0 -g
+CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
+CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP $(CFLAGS)
+
+OUT = build/$(BUILD)
+ifeq ($(BUILD),release)
+BIN = bin
+else
+BIN = $(OUT)/bin
+endif
+
+LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
+LIBS_measure = -lopenblas -lcjson -lnettle -lm
+
+# ---- what is made of what
+DATA    = $(wildcard data/*.c data/schedules/*.c)
+PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
+MEASURE = $(DATA) $(filter-out measure/command_measure.c,$(wildcard measure/*.c))
+SUPPORT = $(wildcard tests/support/*.c)
+TESTS   = $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+object  = $(patsubst %.c,$(OUT)/%.o,$(1))
+
+all: $(BIN)/plumbline $(BIN)/plumbline-measure
+
+$(OUT)/libplumbline.a: $(call object,$(PLAN))
+	@mkdir -p $(@D)
+	rm -f $@
+	ar rcs $@ $^
+
+$(BIN)/plumbline: $(OUT)/plumbline.o $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+
+$(BIN)/plumbline-measure: $(call object,$(MEASURE))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
+
+$(OUT)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_all) -c -o $@ $<
+
+$(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lcmocka $(LIBS_plan)
+
+# One test program: make run-test_json BUILD=asan
+run-%: $(OUT)/tests/% $(BIN)/plumbline
+	$(OUT)/tests/$*
+
+tests: $(TESTS:%=$(OUT)/tests/%)
+
+check: all layers $(TESTS:%=run-%)
+
+test: check
+
+layers:
+	@sh tests/layers.sh
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install $(BIN)/plumbline $(BIN)/plumbline-measure $(DESTDIR)$(PREFIX)/bin
+
+clean:
+	rm -rf build bin
+
+.PHONY: all tests check test layers install clean
+.SECONDARY:
+
+-include $(shell find $(OUT) -name '*.d' 2>/dev/null)

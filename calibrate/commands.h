@@ -1,0 +1,9 @@
+// The commands of this room; each in its own file.
+#ifndef PLUMBLINE_CALIBRATE_COMMANDS_H
+#define PLUMBLINE_CALIBRATE_COMMANDS_H
+
+#include "data/options.h"
+
+command_function command_calibrate;
+
+#endif

@@ -1,0 +1,51 @@
+// A cluster: groups of like nodes, and what joins them. Bandwidths are nominal here; efficiencies stand in the costs.
+#ifndef PLUMBLINE_DATA_CLUSTER_H
+#define PLUMBLINE_DATA_CLUSTER_H
+
+#include <stdint.h>
+
+#include "data/document.h"
+
+enum nic_kind { NIC_INFINIBAND, NIC_ROCE, NIC_ETHERNET, NIC_KIND_COUNT };
+extern const char *const nic_kind_names[];      // "infiniband", "roce", "ethernet"
+
+struct link {
+    double bytes_per_s;         // > 0, one direction
+    double latency_s;           // >= 0
+};
+
+struct nic {
+    enum nic_kind kind;
+    int count;                  // per node
+    struct link link;           // of one
+};
+
+struct node_group {
+    const char *name;           // unique; a plan's "device type" is a node group
+    const char *gpu;            // the costs' key
+    int nodes, gpus_per_node;
+    int64_t memory_bytes;       // of one GPU
+    struct link intra;          // between two GPUs of a node, for one GPU
+    struct nic *nics;           // at most one entry per kind
+    int nic_count;
+};
+
+// Between two groups (or within one, between nodes) for one stream, instead of what the NICs give. Direction counts.
+struct group_link { int from, to; struct link link; };
+
+struct cluster {
+    struct document document;
+    const char *name;
+    struct node_group *groups;
+    int group_count;            // at most GROUPS_MAX
+    struct group_link *links;
+    int link_count;
+};
+
+enum { GROUPS_MAX = 16 };
+
+enum status cluster_load(struct cluster *c, const char *path, struct arena *arena, struct error *err);
+enum status cluster_check(const struct cluster *c, struct error *err);
+enum status cluster_save(const struct cluster *c, const char *path, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+// Costs: what calibration found out about GPUs and links, every number with its interval and its origin.
+#ifndef PLUMBLINE_DATA_COSTS_H
+#define PLUMBLINE_DATA_COSTS_H
+
+#include <stdbool.h>
+
+#include "data/cluster.h"
+#include "data/document.h"
+#include "data/units.h"
+
+enum origin { ORIGIN_MEASURED, ORIGIN_FITTED, ORIGIN_PUBLISHED, ORIGIN_ASSUMED };
+extern const char *const origin_names[];        // "measured", "fitted", "published", "assumed"
+
+struct estimate {
+    double value, low, high;        // low <= value <= high; a number without interval has all three equal
+    enum origin origin;
+    const char *source;             // what was measured, where it was published; NULL if not stated
+    double valid_low, valid_high;   // range of the argument (FLOP, bytes) it was fitted on; both 0: not stated
+};
+
+struct precision_costs {
+    enum precision precision;
+    struct estimate gemm_flop_per_s;            // reached in the linear layers
+    struct estimate attention_flop_per_s;       // reached in scores and context
+    struct estimate low_rank_flop_per_s;        // reached by low-rank compression
+};
+
+struct gpu_costs {
+    const char *gpu;
+    struct precision_costs *precisions;         // a precision that is not listed is one the GPU lacks
+    int precision_count;
+    struct estimate memory_bytes_per_s;         // reached by norms, activations, optimizer
+    struct estimate layer_overhead_s;           // fixed, per layer and pass (forward, backward)
+    struct estimate compression_overhead_s;     // fixed, per compression or decompression
+    struct estimate constant_bytes;             // context and libraries on each GPU
+};
+
+// A layer of the model measured on a GPU, outright: one micro-batch, one pass.
+struct layer_time {
+    const char *run, *gpu;
+    int64_t tensor, micro_batch;                // what it was measured at; 0: not stated, taken for any
+    double forward_s, backward_s;
+    double selective_s, full_s;                 // added to backward by selective and by full recomputation
+    double optimizer_s;
+};
+
+struct costs {
+    struct document document;
+    const char *name;
+    struct gpu_costs *gpus;
+    int gpu_count;
+    struct layer_time *layer_times;
+    int layer_time_count;
+    struct estimate intra_efficiency;                       // reached share of a link's nominal bandwidth
+    struct estimate network_efficiency[NIC_KIND_COUNT];
+    double transfer_share[PART_COUNT];                      // of a transfer's size-dependent time; sum 1. Latency is delay
+};
+
+enum status costs_load(struct costs *c, const char *path, struct arena *arena, struct error *err);
+enum status costs_check(const struct costs *c, struct error *err);
+enum status costs_save(const struct costs *c, const char *path, struct arena *arena, struct error *err);
+const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu);                            // NULL: none
+const struct precision_costs *costs_find_precision(const struct gpu_costs *g, enum precision precision);   // NULL: lacks it
+
+#endif

@@ -1,0 +1,95 @@
+// A job: how the model is to be trained, the layout, and what may be chosen.
+#ifndef PLUMBLINE_DATA_JOB_H
+#define PLUMBLINE_DATA_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/document.h"
+#include "data/units.h"
+
+enum schedule_kind { SCHEDULE_GPIPE, SCHEDULE_1F1B };
+extern const char *const schedule_names[];          // "gpipe", "1f1b"
+
+enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
+extern const char *const gradient_sync_names[];     // "exposed", "overlapped"
+
+struct layout {
+    int tensor, context, data, pipeline;            // degrees
+    int micro_batch;                                // sequences
+    enum schedule_kind schedule;
+    bool sequence_parallel;
+    bool fused_attention;                           // the causal kernel that keeps no scores
+    enum gradient_sync gradient_sync;
+    bool fused_embedding_sync;                      // one all-reduce over the first and last stage's ranks (Optimus-CC)
+    int zero;                                       // 0, or 1: optimizer state sharded over data x context
+};
+
+// Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is always "none".
+struct boundary_compression {
+    int rank;
+    bool epilogue_only;         // only the last p-1-i backward receives of stage i and the last steady one
+    int64_t quality_cost;       // user's, >= 0
+};
+
+// Low-rank compression of a stage's gradient sync.
+struct gradient_compression { int rank; int64_t quality_cost; };
+
+struct quality_budget {
+    int64_t boundaries_max, stages_max, cost_max;   // -1: no limit
+    int rank_min;                                   // options below are not offered; 0: no limit
+};
+
+// A rule about one stage (or all): `require` wants every stated condition to hold there, `forbid` not all of them at once.
+enum rule_action { RULE_REQUIRE, RULE_FORBID };
+extern const char *const rule_action_names[];       // "require", "forbid"
+
+struct rule {
+    enum rule_action action;
+    int stage;                      // -1: every stage
+    const char **groups;            // the stage's node group is one of these; group_count 0: not stated
+    int group_count;
+    int holds_first, holds_last;    // the stage holds all layers holds_first..holds_last; -1: not stated
+    const char *run;                // the layers of this run are counted; NULL: all layers
+    int layers_min, layers_max;     // their count is within; -1: not stated
+    bool recompute_stated;
+    bool recompute[RECOMPUTE_COUNT];    // the stage's mode is one of these
+    int compresses_gradient;        // 0 no, 1 yes; -1: not stated
+    int compresses_boundary;        // the backward transfers this stage sends; 0, 1, -1
+};
+
+struct job {
+    struct document document;
+    const char *name;
+    int64_t sequence, global_batch;
+    enum precision precision;
+    int gradient_bytes_per_value;                   // 2 or 4, of the accumulated gradient
+    bool adam;                                      // 12 B per parameter in 16-bit training, 8 in fp32; else no state
+    struct layout layout;
+    bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed
+    struct boundary_compression *boundary_options;
+    int boundary_option_count;
+    struct gradient_compression *gradient_options;
+    int gradient_option_count;
+    struct quality_budget budget;
+    double memory_fraction;                         // of each GPU's memory that may be planned, in (0, 1]
+    int64_t memory_margin_bytes;                    // kept free besides
+    struct rule *rules;
+    int rule_count;
+};
+
+enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
+
+enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err);
+enum status job_check(const struct job *j, struct error *err);
+enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
+int job_micro_batches(const struct job *j);         // per replica: global_batch / (data x micro_batch)
+// Writers and readers that the priced document shares with the job.
+void layout_put(struct json_writer *w, const char *key, const struct layout *l);
+enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err);
+void rules_put(struct json_writer *w, const char *key, const struct rule *rules, int count);
+enum status rules_get(const struct json *array, struct rule **rules, int *count, struct arena *arena, struct error *err);
+void budget_put(struct json_writer *w, const char *key, const struct quality_budget *b);
+enum status budget_get(const struct json *object, struct quality_budget *b, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,71 @@
+// A plan: the decision, what it claims to take, and how far from optimal it can be at most. Integers in ns and bytes
+// decide; the *_s keys in the file are for people.
+#ifndef PLUMBLINE_DATA_PLAN_H
+#define PLUMBLINE_DATA_PLAN_H
+
+#include <stdint.h>
+
+#include "data/document.h"
+#include "data/priced.h"
+#include "data/schedule.h"
+
+// Bytes of one device of a stage.
+struct memory_parts {
+    int64_t weight_bytes, gradient_bytes, optimizer_bytes;
+    int64_t activation_bytes;       // stash x micro-batches in flight
+    int64_t working_bytes;          // the largest of the stage's layers
+    int64_t buffer_bytes;           // two messages per boundary: one each way
+    int64_t feedback_bytes;         // error feedback of compression
+    int64_t constant_bytes;
+};
+int64_t memory_total(const struct memory_parts *m);
+
+struct plan_stage {
+    int first_layer, layer_count;
+    int group;                      // index in the priced document's groups
+    enum recompute recompute;
+    int recomputed_layers;          // the first so many recomputable layers of the stage, for RECOMPUTE_FIRST_LAYERS
+    int gradient_option;            // index in gradient_options
+    int boundary_option;            // of the backward transfers this stage sends, over boundary stage-1; 0 for stage 0
+    // claims
+    int64_t forward_ns, backward_ns, sync_ns, optimizer_ns;
+    int64_t send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT], send_epilogue_ns[PART_COUNT];    // over boundary `stage`
+    struct memory_parts memory;
+    int64_t memory_limit_bytes;
+};
+
+enum outcome { OUTCOME_OPTIMAL, OUTCOME_OPEN, OUTCOME_INFEASIBLE, OUTCOME_NO_PLAN };
+extern const char *const outcome_names[];       // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
+
+struct plan_effort { int64_t boxes, relaxations, path_rows; double seconds; };
+
+struct plan {
+    struct document document;
+    const char *name;
+    enum outcome outcome;
+    const char *reason;                 // infeasible: which limit makes it so
+    int64_t iteration_ns, bound_ns;     // bound_ns is proven; iteration_ns 0 without a plan
+    double gap_asked;
+    int64_t embedding_sync_ns;
+    struct layout layout;
+    int micro_batches;
+    int64_t devices_per_stage;
+    const char **group_names;           // [group_count], as in the priced document, with their GPUs
+    const char **group_gpus;
+    int group_count;
+    struct plan_stage *stages;          // stage_count 0 without a plan
+    int stage_count;
+    struct priced_boundary_option *boundary_options;    // copied, so that a plan reads alone
+    int boundary_option_count;
+    struct priced_gradient_option *gradient_options;
+    int gradient_option_count;
+    int64_t seed;
+    struct plan_effort effort;
+};
+
+double plan_gap(const struct plan *p);          // (iteration - bound) / iteration
+
+enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
+enum status plan_save(const struct plan *p, const char *path, struct arena *arena, struct error *err);
+
+#endif

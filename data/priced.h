@@ -1,0 +1,91 @@
+// A priced problem: the whole decision in integer nanoseconds and integer bytes, each term rounded half up once, so that
+// sums are exact. Everything after pricing (choices, MILP, tree, certificate) reads only this; its hash is the stated
+// problem. All times are for one micro-batch on one device; bytes are per device.
+#ifndef PLUMBLINE_DATA_PRICED_H
+#define PLUMBLINE_DATA_PRICED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/document.h"
+#include "data/job.h"
+#include "data/units.h"
+
+// A run of identical layers.
+struct priced_run {
+    const char *name;
+    int count;
+    bool recomputable;
+    int64_t weight_bytes, gradient_bytes, optimizer_bytes;
+    int64_t stash_bytes[3];             // by enum recompute (none, selective, full), per micro-batch in flight
+    int64_t working_bytes[3];           // while one layer runs; a stage needs the largest of its layers'
+    int64_t *feedback_bytes;            // [gradient_option]: error feedback of the compressed gradient sync
+    int cut;                            // class of the message behind a layer of this run
+    // By node group; meaningless where the group is excluded.
+    int64_t *forward_ns, *backward_ns;
+    int64_t *selective_ns, *full_ns;    // added to backward
+    int64_t *optimizer_ns;
+    int64_t **sync_ns;                  // [gradient_option][group]
+};
+
+struct priced_group {
+    const char *name, *gpu;
+    int slots;                          // stages that fit on it: data x context x tensor devices each
+    int64_t memory_limit_bytes;         // margin taken off
+    int64_t constant_bytes;             // context and libraries
+    const char *excluded;               // the reason this group can hold no stage; NULL: it can
+    int64_t *sync_constant_ns;          // [gradient_option]: per stage, beside the layers' sync_ns
+};
+
+// Messages of one size: boundary bytes that are equal for several runs form one class.
+struct priced_cut {
+    int64_t message_bytes;
+    int64_t *feedback_bytes;            // [boundary_option], on the sender of the backward transfer
+    // [(from * group_count + to) * PART_COUNT + part], from = group of the earlier stage. All parts are PRICE_NONE where
+    // nothing joins the two groups: they cannot hold neighbouring stages.
+    int64_t *forward_ns;
+    int64_t **backward_ns;              // [boundary_option][...]: when the option applies
+};
+
+#define PRICE_NONE (-1)
+
+struct priced_boundary_option { int rank; bool epilogue_only; int64_t quality_cost; };     // 0: rank 0, none
+struct priced_gradient_option { int rank; int64_t quality_cost; };                         // 0: rank 0, none
+
+struct priced {
+    struct document document;
+    const char *name;
+    struct layout layout;
+    int stage_count, micro_batches, layer_count;
+    int64_t devices_per_stage;
+    bool recompute[RECOMPUTE_COUNT];
+    struct priced_run *runs;
+    int run_count;
+    struct priced_group *groups;
+    int group_count;
+    struct priced_cut *cuts;
+    int cut_count;
+    struct priced_boundary_option *boundary_options;
+    int boundary_option_count;          // >= 1
+    struct priced_gradient_option *gradient_options;
+    int gradient_option_count;          // >= 1
+    bool has_embedding_sync;            // tied embeddings on more than one stage
+    int64_t *embedding_sync_ns;         // [first stage's group * group_count + last stage's group], PRICE_NONE where nothing joins them
+    struct quality_budget budget;
+    struct rule *rules;
+    int rule_count;
+};
+
+// ---- pure accessors, shared by everything that reads a priced document
+int priced_run_of(const struct priced *p, int layer);
+int priced_first_layer(const struct priced *p, int run);            // of the run
+bool priced_uses_part(const struct priced *p, enum transfer_part part);        // any nonzero price
+bool priced_uses_epilogue(const struct priced *p);                  // an epilogue-only option is offered
+bool priced_uses_sync(const struct priced *p);                      // any nonzero gradient sync
+bool priced_uses_optimizer(const struct priced *p);
+
+enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err);
+enum status priced_check(const struct priced *p, struct error *err);
+enum status priced_save(const struct priced *p, const char *path, struct arena *arena, struct error *err);
+
+#endif

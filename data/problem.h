@@ -1,0 +1,26 @@
+// A problem: the four documents of one solve, named by path. One file is one solve.
+#ifndef PLUMBLINE_DATA_PROBLEM_H
+#define PLUMBLINE_DATA_PROBLEM_H
+
+#include "data/cluster.h"
+#include "data/costs.h"
+#include "data/job.h"
+#include "data/model.h"
+
+struct problem {
+    struct document document;
+    const char *name;
+    struct model model;
+    struct cluster cluster;
+    struct costs costs;
+    struct job job;
+};
+
+// Loads the problem file and the four it names (paths relative to it), each checked, and checks what needs several of
+// them: names in rules exist, the layout fits the model (heads divisible by tensor ...), batch divisible.
+enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err);
+enum status problem_check(const struct problem *p, struct error *err);
+// Writes the problem file alone; model, cluster, costs and job are named by their document.path.
+enum status problem_save(const struct problem *p, const char *path, struct arena *arena, struct error *err);
+
+#endif

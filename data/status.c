@@ -1,0 +1,16 @@
+#include "data/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum status fail(struct error *err, enum status status, const char *format, ...)
+{
+    if (err->status != OK)
+        return err->status;
+    err->status = status;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    return status;
+}

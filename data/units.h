@@ -1,0 +1,27 @@
+// The few names that several documents share, and rounding.
+#ifndef PLUMBLINE_DATA_UNITS_H
+#define PLUMBLINE_DATA_UNITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum precision { FP32, FP16, BF16, PRECISION_COUNT };
+extern const char *const precision_names[];             // ended by NULL, as are all name tables
+static inline int precision_bytes(enum precision p) { return p == FP32 ? 4 : 2; }
+
+enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_FIRST_LAYERS, RECOMPUTE_COUNT };
+extern const char *const recompute_names[];             // "none", "selective", "full", "first_layers"
+
+// A transfer between two stages is up to three operations in series.
+enum transfer_part {
+    PART_BLOCKING,      // keeps both ends' compute waiting
+    PART_LINK,          // occupies one direction of one stage pair's link, in the producer's order
+    PART_DELAY,         // delays this message only
+    PART_COUNT,
+};
+extern const char *const transfer_part_names[];         // "blocking", "link", "delay"
+
+// x >= 0 to the nearest integer, halves up. Asserts that the result is below 2^53.
+int64_t round_half_up(double x);
+
+#endif

@@ -1,0 +1,29 @@
+// The judge's verdict on a plan: every violated rule by name, with the amount.
+#ifndef PLUMBLINE_DATA_VERDICT_H
+#define PLUMBLINE_DATA_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "data/document.h"
+
+struct violation {
+    const char *rule;       // "layers", "count", "memory", "budget", "rules", "price", "iteration", "hash", "bound", ...
+    int stage;              // -1: of the whole plan
+    const char *text;       // one line with the amount
+};
+
+struct verdict {
+    bool accepted;
+    struct violation *violations;
+    int violation_count, violation_capacity;
+    int64_t replayed_ns;            // iteration time by the judge's own replay
+    int64_t closed_form_ns;         // -1: none exists for this plan
+    const char *closed_form;        // which
+    int64_t terms_checked;          // prices compared within 1 ns
+};
+
+void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...) __attribute__((format(printf, 5, 6)));
+enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources, int source_count, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,7 @@
+#include "formulate/commands.h"
+
+enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)argc, (void)argv, (void)exit_code, (void)arena;
+    return fail(err, UNAVAILABLE, "formulate: under construction");
+}

@@ -1,0 +1,12 @@
+// The commands of this room; each in its own file.
+#ifndef PLUMBLINE_FORMULATE_COMMANDS_H
+#define PLUMBLINE_FORMULATE_COMMANDS_H
+
+#include "data/options.h"
+
+command_function command_import;
+command_function command_example;
+command_function command_price;
+command_function command_formulate;
+
+#endif

@@ -1,0 +1,38 @@
+// Choices -> MILP. Two formulations of the same problem: `choices` (one binary per choice, flows over boundaries, level
+// columns to branch on) and `textbook` (binary layer-to-stage assignment, big-M for the groups; a cross-check).
+#ifndef PLUMBLINE_FORMULATE_FORMULATE_H
+#define PLUMBLINE_FORMULATE_FORMULATE_H
+
+#include "data/milp.h"
+#include "formulate/choices.h"
+#include "formulate/longest.h"
+
+struct formulation {
+    struct milp milp;
+    const struct choices *choices;
+    int *symbol_column;         // [symbol_count], -1: the symbol is zero in every plan
+    int **choice_column;        // [stage][choice]
+    int **level_column;         // [stage][level], levels 1..level_count-1; level 0 is always reached, -1
+    int64_t **level_load_ns;    // [stage][level], ascending distinct loads of the stage's choices
+    int *level_count;           // [stage]
+    int path_row_count;
+};
+
+// The program without path rows. Column bounds are tight: a symbol's are its least and greatest value over the choices.
+// time_upper_ns is the upper bound of column 0 (an incumbent's time, or a sum that no plan exceeds).
+enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err);
+// The same problem in textbook rows. Only time and symbol columns are shared with the other.
+enum status formulate_textbook(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err);
+// T >= counts . symbols; the row's index.
+int formulate_add_path(struct formulation *f, const int *counts);
+
+// The decision in a solution's column values (0..1 rounded): chosen[stage]; false if it is none.
+bool formulation_decode(const struct formulation *f, const double *values, int *chosen);
+
+// Exact writers: integers as integers, never rounded. BAD_INPUT: not writable.
+enum status milp_write_mps(const struct milp *m, const char *path, struct arena *arena, struct error *err);
+enum status milp_write_lp(const struct milp *m, const char *path, struct arena *arena, struct error *err);
+// What every column means and which choices were removed, why: JSON.
+enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err);
+
+#endif

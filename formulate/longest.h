@@ -1,0 +1,27 @@
+// The longest path through a schedule's graph for given durations, and how often each symbol occurs on it: the solver's
+// own walk. Its length is the iteration time; its counts are a row of the MILP, valid for every plan of the layout.
+#ifndef PLUMBLINE_FORMULATE_LONGEST_H
+#define PLUMBLINE_FORMULATE_LONGEST_H
+
+#include <stdint.h>
+
+#include "data/schedule.h"
+
+struct graph;       // a schedule compiled for walking: topological order, predecessors, symbols
+
+enum status graph_compile(struct graph **graph, const struct schedule *schedule, struct arena *arena, struct error *err);
+int graph_symbol_count(const struct graph *g);
+
+// durations[symbol_count] >= 0, in any integer unit whose sums stay below 2^62 (fractional durations are scaled by the
+// caller). Returns the length; counts[symbol_count], if not NULL, receives the occurrences on one longest path, so that
+// sum(counts x durations) is the length. Ties are broken by the graph alone: same durations, same path.
+int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts);
+
+// As above, and the operations of the path in order of time: operations[*operation_count], room for all of the schedule's.
+int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count);
+
+// Starting rows: counts of the critical paths when the stages a..b, or the transfers between them, are made heavy, for all
+// a <= b. Distinct ones: paths[i * symbol_count + symbol], returns how many.
+int graph_starting_paths(struct graph *g, int **paths, struct arena *arena);
+
+#endif

@@ -1,0 +1,12 @@
+// Pricing: the four documents of a problem -> integer nanoseconds and bytes. The formulas are those of docs/FORMULAS.md.
+#ifndef PLUMBLINE_FORMULATE_PRICE_H
+#define PLUMBLINE_FORMULATE_PRICE_H
+
+#include "data/priced.h"
+#include "data/problem.h"
+
+// BAD_INPUT: every node group is excluded is no error (each has its reason; the program is then infeasible); a layout
+// that does not fit the model or batch is.
+enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,9 @@
+// The commands of this room; each in its own file.
+#ifndef PLUMBLINE_MEASURE_COMMANDS_H
+#define PLUMBLINE_MEASURE_COMMANDS_H
+
+#include "data/options.h"
+
+command_function command_measure;
+
+#endif

@@ -1,0 +1,64 @@
+// The front door: a table of commands. Each reads files, calls one verb, writes one file; what goes wrong is said here, in
+// one line, and nowhere else.
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/commands.h"
+#include "data/document.h"
+#include "formulate/commands.h"
+#include "measure/commands.h"
+#include "solve/commands.h"
+
+static const struct command {
+    const char *name;
+    command_function *run;
+    const char *text;
+} commands[] = {
+    {"measure", command_measure, "samples out of this machine (runs plumbline-measure)"},
+    {"calibrate", command_calibrate, "costs out of samples"},
+    {"import", command_import, "a model out of a foreign format"},
+    {"example", command_example, "a ready problem: chain, gpt, mixed"},
+    {"price", command_price, "problem -> priced document (integer ns and bytes)"},
+    {"formulate", command_formulate, "problem -> MILP as MPS or LP, with the meaning of each column"},
+    {"solve", command_solve, "problem -> plan with a proven bound"},
+    {"verify", command_verify, "the independent judge of a plan"},
+    {"report", command_report, "plan -> text, trace, launcher flags"},
+};
+
+static int usage(FILE *to, int exit_code)
+{
+    fprintf(to, "plumbline %s: plans the training of large models on many GPUs, with a proven distance from optimal\n\n"
+                "usage: plumbline COMMAND [ARGUMENT ...]; plumbline COMMAND --help tells its options\n\n", PLUMBLINE_VERSION);
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
+    fprintf(to, "\nexit codes: 0 done; 2 bad input or usage; 1 anything else that failed; solve: 10 plan found, gap open,\n"
+                "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected\n");
+    return exit_code;
+}
+
+static int run(const struct command *command, int argc, char **argv)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    jmp_buf exhausted;
+    int exit_code = 0;
+    arena_open(&arena, &exhausted);
+    if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
+    else command->run(argc, argv, &exit_code, &arena, &err);
+    arena_close(&arena);
+    if (err.status == OK && (fflush(stdout) || ferror(stdout))) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK) return exit_code;
+    fprintf(stderr, "plumbline %s: %s\n", command->name, err.text);
+    return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) return usage(stderr, 2);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
+    if (!strcmp(argv[1], "--version")) return puts("plumbline " PLUMBLINE_VERSION) < 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
+        if (!strcmp(argv[1], commands[i].name)) return run(&commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "plumbline: unknown command '%s'\n\n", argv[1]);
+    return usage(stderr, 2);
+}

@@ -1,0 +1,11 @@
+// The commands of this room; each in its own file.
+#ifndef PLUMBLINE_SOLVE_COMMANDS_H
+#define PLUMBLINE_SOLVE_COMMANDS_H
+
+#include "data/options.h"
+
+command_function command_solve;
+command_function command_verify;
+command_function command_report;
+
+#endif

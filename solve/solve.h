@@ -1,0 +1,42 @@
+// Solving: choices -> plan with a proven bound. Incumbent, elimination, the tree over GLPK's dual simplex, in processes of
+// their own; or glp_intopt on the same rows as the second engine.
+#ifndef PLUMBLINE_SOLVE_SOLVE_H
+#define PLUMBLINE_SOLVE_SOLVE_H
+
+#include "data/plan.h"
+#include "data/problem.h"
+
+enum engine { ENGINE_TREE, ENGINE_INTOPT };
+extern const char *const engine_names[];            // "tree", "intopt"
+enum formulation_kind { FORMULATION_CHOICES, FORMULATION_TEXTBOOK };
+extern const char *const formulation_names[];       // "choices", "textbook"
+
+struct solve_settings {
+    double time_limit_s;            // 0: none
+    double gap;                     // stop when (iteration - bound) / iteration <= gap
+    int threads;                    // worker processes; the answer does not depend on it
+    int64_t seed;
+    enum engine engine;
+    enum formulation_kind formulation;
+    int progress;                   // -1: when stderr is a terminal, 0 never, 1 always
+    int alternatives;               // 0, or how many of the best distinct plans are wanted
+    bool recheck;                   // evaluate every closed box a second time from the stored numbers
+    bool start_search;              // false: no incumbent search (for tests of the tree)
+    bool eliminate;                 // false: no elimination (for tests)
+    const char *program_path;       // NULL, or where the program after elimination with all path rows is written (.mps or .lp)
+    int64_t memory_limit_bytes;     // of one worker; 0: none
+};
+void solve_defaults(struct solve_settings *s);
+
+struct solve_result {
+    struct plan plan;
+    struct plan *alternatives;      // ascending iteration time, the first is the plan
+    int alternative_count;
+    const char *sidelined;          // NULL, or what went wrong and was recovered from (a worker died ...)
+};
+
+// start: a plan to begin from, or NULL. *stop turning nonzero (a signal) ends the search with the best so far.
+enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                      const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,13 @@
+// The judge: recomputes everything about a plan from the problem's documents, with code of its own. Includes neither
+// formulate nor GLPK; shares with the solver only the documents and the schedule's tables, which it checks by itself.
+#ifndef PLUMBLINE_SOLVE_VERIFY_H
+#define PLUMBLINE_SOLVE_VERIFY_H
+
+#include "data/plan.h"
+#include "data/problem.h"
+#include "data/verdict.h"
+
+// Every violated rule goes into the verdict with its amount. Fails only on what prevents judging at all.
+enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err);
+
+#endif

@@ -1,0 +1,35 @@
+#!/bin/sh
+# The include rule of docs/ARCHITECTURE.md: which room may include which, and one file per foreign library.
+status=0
+complain() { echo "layers: $*" >&2; status=1; }
+
+allowed() {     # allowed FILE -> the rooms it may include
+    case $1 in
+    solve/verify*|solve/check*) echo "data solve/verify solve/check" ;;
+    solve/report*) echo "data solve/report" ;;
+    data/*) echo "data" ;;
+    measure/*) echo "data measure" ;;
+    calibrate/*) echo "data calibrate" ;;
+    formulate/*) echo "data formulate" ;;
+    solve/*) echo "data formulate solve" ;;
+    esac
+}
+
+for file in $(find data measure calibrate formulate solve -name '*.[ch]' -o -name '*.cu' | sort); do
+    rooms=$(allowed "$file")
+    for include in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
+        fits=no
+        for room in $rooms; do case $include in "$room"*) fits=yes ;; esac; done
+        [ $fits = yes ] || complain "$file includes $include; it may include: $rooms"
+    done
+done
+
+# A foreign library's header stands in exactly one file.
+for pair in glpk.h=solve/glpk.c cJSON.h=data/json.c lapacke.h=calibrate/least_squares.c nettle=data/file.c; do
+    header=${pair%%=*} home=${pair#*=}
+    for file in $(grep -rlE "^#include [<\"].*$header" data measure calibrate formulate solve plumbline.c 2>/dev/null); do
+        [ "$file" = "$home" ] || complain "$file includes $header; only $home may"
+    done
+done
+[ $status = 0 ] && echo "layers: the include rule holds" >&2
+exit $status
