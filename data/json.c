@@ -243,6 +243,7 @@ static enum status read_field(const struct json *value, const struct json_field 
         TRY(json_expect(value, f->type, err));
         *(struct json *)f->to = *value;
         return OK;
+    case JSON_SKIP: return OK;
     }
     return OK;
 }

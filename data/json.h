@@ -28,6 +28,7 @@ enum json_type {
     JSON_NAME,              // to: int, the index in names[] (ended by NULL)
     JSON_OBJECT,            // to: struct json
     JSON_ARRAY,             // to: struct json
+    JSON_SKIP,              // any value, passed over
 };
 
 enum json_need { REQUIRED, OPTIONAL };      // a missing OPTIONAL field leaves *to as it was
@@ -52,6 +53,7 @@ struct json_field {
 
 enum json_strictness {
     JSON_STRICT,            // an unknown key is an error
+    JSON_ENVELOPE,          // unknown keys pass: they are the body's, read later
     JSON_LENIENT,           // foreign formats: unknown keys pass, null counts as absent
 };
 
