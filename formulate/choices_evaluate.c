@@ -1,0 +1,174 @@
+// One choice: its durations, its memory, the rules it must keep, and what makes it needless. Everything here is a sum over
+// the layers of the stage of integers that stand in the priced document (docs/FORMULAS.md, sections 7 and 8).
+#include <assert.h>
+#include <string.h>
+
+#include "formulate/choices_parts.h"
+
+static int smaller(int a, int b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+int choice_first_layer(const struct choices *c, int stage, const struct choice *choice)
+{
+    if (choice->first_layer >= 0) return choice->first_layer;
+    // The stages before a middle stage hold a layer each at least, so this place is one it can have.
+    return stage == c->priced->stage_count - 1 ? c->priced->layer_count - choice->layer_count : stage;
+}
+
+// Layers of the run within [first, first + count).
+static int span_of_run(const struct priced *p, int run, int first, int count)
+{
+    int start = priced_first_layer(p, run), end = smaller(start + p->runs[run].count, first + count);
+    if (start < first) start = first;
+    return end > start ? end - start : 0;
+}
+
+int span_recomputable(const struct priced *p, int first_layer, int layer_count)
+{
+    int sum = 0;
+    for (int r = 0; r < p->run_count; r++)
+        if (p->runs[r].recomputable) sum += span_of_run(p, r, first_layer, layer_count);
+    return sum;
+}
+
+// Sums while walking the stage's layers from the first to the last, which is the order in which their backwards end last.
+struct walk {
+    int64_t backward_behind_ns;     // of the layers walked so far: they end after the layer at hand
+    int64_t sync_ns;                // of the layers walked so far
+    int64_t tail_ns;                // exposed part of the overlapped syncs
+};
+
+// `count` like layers: the tail's candidates are linear in the layer, so only the first and the last of them matter.
+static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int count)
+{
+    w->tail_ns = larger(w->tail_ns, w->sync_ns + sync_ns - w->backward_behind_ns);
+    w->sync_ns += count * sync_ns;
+    w->tail_ns = larger(w->tail_ns, w->sync_ns - w->backward_behind_ns - (count - 1) * backward_ns);
+    w->backward_behind_ns += count * backward_ns;
+}
+
+// mode: none, selective or full, of these layers.
+static void add_layers(struct choice *x, struct walk *w, const struct priced_run *run, enum recompute mode, int count, int in_flight)
+{
+    int g = x->group;
+    int64_t backward = run->backward_ns[g];
+    if (mode == RECOMPUTE_SELECTIVE) backward += run->selective_ns[g];
+    if (mode == RECOMPUTE_FULL) backward += run->full_ns[g];
+    x->forward_ns += count * run->forward_ns[g];
+    x->backward_ns += count * backward;
+    x->optimizer_ns += count * run->optimizer_ns[g];
+    walk_sync(w, run->sync_ns[x->gradient_option][g], backward, count);
+    x->memory.weight_bytes += count * run->weight_bytes;
+    x->memory.gradient_bytes += count * run->gradient_bytes;
+    x->memory.optimizer_bytes += count * run->optimizer_bytes;
+    x->memory.activation_bytes += count * in_flight * run->stash_bytes[mode];
+    x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
+    x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
+}
+
+// Returns the run of the last layer.
+static int walk_layers(const struct choices *c, int stage, struct choice *x, struct walk *w)
+{
+    const struct priced *p = c->priced;
+    int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count, left = x->recomputed_layers;
+    int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
+    for (;;) {
+        int count = smaller(run_end, end) - layer;
+        enum recompute mode = p->runs[run].recomputable ? x->recompute : RECOMPUTE_NONE;
+        if (mode == RECOMPUTE_FIRST_LAYERS) {
+            mode = left > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+            if (left > 0) count = smaller(count, left);
+            left -= count;
+        }
+        add_layers(x, w, &p->runs[run], mode, count, c->schedule->in_flight[stage]);
+        layer += count;
+        if (layer == end) return run;
+        if (layer == run_end) run_end += p->runs[++run].count;
+    }
+}
+
+void choice_evaluate(const struct choices *c, int stage, struct choice *x)
+{
+    const struct priced *p = c->priced;
+    const struct priced_group *group = &p->groups[x->group];
+    struct walk walk = {0};
+    assert(x->layer_count > 0 && (stage > 0 || x->boundary_option == 0));
+    x->forward_ns = x->backward_ns = x->optimizer_ns = 0;
+    x->memory = (struct memory_parts){.constant_bytes = group->constant_bytes};
+    x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
+    x->load_ns = x->forward_ns + x->backward_ns;
+    x->sync_ns = group->sync_constant_ns[x->gradient_option]
+               + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    x->quality_cost = p->gradient_options[x->gradient_option].quality_cost + p->boundary_options[x->boundary_option].quality_cost;
+    if (stage > 0) {
+        const struct priced_cut *before = &p->cuts[p->runs[priced_run_of(p, choice_first_layer(c, stage, x) - 1)].cut];
+        x->memory.buffer_bytes += 2 * before->message_bytes;
+        x->memory.feedback_bytes += before->feedback_bytes[x->boundary_option];
+    }
+    if (stage < p->stage_count - 1) x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
+}
+
+int64_t choice_excess_bytes(const struct choices *c, const struct choice *choice)
+{
+    return memory_total(&choice->memory) - c->priced->groups[choice->group].memory_limit_bytes;
+}
+
+// ---- rules
+
+static bool names_group(const struct rule *rule, const char *name)
+{
+    for (int i = 0; i < rule->group_count; i++)
+        if (!strcmp(rule->groups[i], name)) return true;
+    return false;
+}
+
+static int counted_layers(const struct priced *p, const struct rule *rule, int first, int count)
+{
+    if (!rule->run) return count;
+    for (int r = 0; r < p->run_count; r++)
+        if (!strcmp(p->runs[r].name, rule->run)) return span_of_run(p, r, first, count);
+    return 0;
+}
+
+// All conditions that the rule states.
+static bool meets_conditions(const struct choices *c, int stage, const struct choice *x, const struct rule *rule)
+{
+    const struct priced *p = c->priced;
+    int first = choice_first_layer(c, stage, x), last = first + x->layer_count - 1;
+    if (rule->group_count && !names_group(rule, p->groups[x->group].name)) return false;
+    if (rule->holds_first >= 0 && rule->holds_first < first) return false;
+    if (rule->holds_last >= 0 && rule->holds_last > last) return false;
+    if (rule->holds_first >= 0 && rule->holds_first > last) return false;
+    if (rule->layers_min >= 0 || rule->layers_max >= 0) {
+        int count = counted_layers(p, rule, first, x->layer_count);
+        if (rule->layers_min >= 0 && count < rule->layers_min) return false;
+        if (rule->layers_max >= 0 && count > rule->layers_max) return false;
+    }
+    if (rule->recompute_stated && !rule->recompute[x->recompute]) return false;
+    if (rule->compresses_gradient >= 0 && (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient) return false;
+    if (rule->compresses_boundary >= 0 && (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary) return false;
+    return true;
+}
+
+int choice_broken_rule(const struct choices *c, int stage, const struct choice *choice)
+{
+    const struct priced *p = c->priced;
+    for (int i = 0; i < p->rule_count; i++) {
+        if (p->rules[i].stage >= 0 && p->rules[i].stage != stage) continue;
+        bool met = meets_conditions(c, stage, choice, &p->rules[i]);
+        if (met != (p->rules[i].action == RULE_REQUIRE)) return i;
+    }
+    return -1;
+}
+
+// Memory is no shared resource (a device holds one stage) and the longest path grows with every symbol: what is left is
+// what couples stages, and it must be equal or no larger.
+bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
+{
+    const struct priced_gradient_option *options = c->priced->gradient_options;
+    return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
+        && a->boundary_option == b->boundary_option && a->cut == b->cut
+        && a->forward_ns <= b->forward_ns && a->backward_ns <= b->backward_ns && a->sync_ns <= b->sync_ns
+        && a->optimizer_ns <= b->optimizer_ns && a->quality_cost <= b->quality_cost
+        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0);
+}

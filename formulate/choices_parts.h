@@ -1,0 +1,21 @@
+// What the files choices*.c share: pricing one choice, the rules on one stage, and when one choice makes another needless.
+#ifndef PLUMBLINE_FORMULATE_CHOICES_PARTS_H
+#define PLUMBLINE_FORMULATE_CHOICES_PARTS_H
+
+#include "formulate/choices.h"
+
+// Where the choice's layers start. For a middle stage in the count form: one possible place; its layers are all alike.
+int choice_first_layer(const struct choices *c, int stage, const struct choice *choice);
+int span_recomputable(const struct priced *p, int first_layer, int layer_count);
+
+// Fills in prices, quality cost, cut and memory of the decision that stands in *choice (docs/FORMULAS.md 7 and 8).
+void choice_evaluate(const struct choices *c, int stage, struct choice *choice);
+
+int choice_broken_rule(const struct choices *c, int stage, const struct choice *choice);         // index of the first, or -1
+int64_t choice_excess_bytes(const struct choices *c, const struct choice *choice);               // over the limit; <= 0: it fits
+// Whether no plan gets worse when `other` is replaced by `choice`.
+bool choice_dominates(const struct choices *c, const struct choice *choice, const struct choice *other);
+
+void choices_note_removed(struct choices *c, int stage, const struct choice *choice, enum removal removal, int64_t amount);
+
+#endif
