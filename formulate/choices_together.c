@@ -1,0 +1,122 @@
+// What couples the stages' choices: layers covered once in order, slots, budgets, links between neighbours; and the
+// durations of all symbols that a combination of choices means.
+#include <assert.h>
+#include <string.h>
+
+#include "formulate/choices_parts.h"
+
+static const int64_t *pair_prices(const struct priced *p, const int64_t *prices, int from, int to)
+{
+    return prices + (from * p->group_count + to) * PART_COUNT;
+}
+
+static bool copy_parts(int64_t *parts, const int64_t *prices)
+{
+    memcpy(parts, prices, PART_COUNT * sizeof *parts);
+    for (int i = 0; i < PART_COUNT; i++)
+        if (prices[i] == PRICE_NONE) return false;
+    return true;
+}
+
+bool choices_send_forward(const struct choices *c, const struct choice *from, const struct choice *to, int64_t *parts)
+{
+    return copy_parts(parts, pair_prices(c->priced, c->priced->cuts[from->cut].forward_ns, from->group, to->group));
+}
+
+bool choices_send_backward(const struct choices *c, const struct choice *from, const struct choice *to, bool epilogue, int64_t *parts)
+{
+    const struct priced *p = c->priced;
+    bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
+    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0], from->group, to->group));
+}
+
+static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from, const struct choice *to, int64_t *durations)
+{
+    int stages = c->priced->stage_count;
+    int64_t forward[PART_COUNT], backward[PART_COUNT], epilogue[PART_COUNT];
+    if (!choices_send_forward(c, from, to, forward) || !choices_send_backward(c, from, to, false, backward)
+        || !choices_send_backward(c, from, to, true, epilogue)) return false;
+    for (int part = 0; part < PART_COUNT; part++) {
+        durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, boundary)] = forward[part];
+        durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, boundary)] = backward[part];
+        durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, boundary)] = epilogue[part];
+    }
+    return true;
+}
+
+bool choices_durations(const struct choices *c, const int *chosen, int64_t *durations)
+{
+    const struct priced *p = c->priced;
+    int stages = p->stage_count;
+    memset(durations, 0, (size_t)symbol_count(stages) * sizeof *durations);
+    for (int s = 0; s < stages; s++) {
+        const struct choice *x = &c->stages[s].items[chosen[s]];
+        durations[symbol_index(stages, SYMBOL_FORWARD, s)] = x->forward_ns;
+        durations[symbol_index(stages, SYMBOL_BACKWARD, s)] = x->backward_ns;
+        durations[symbol_index(stages, SYMBOL_SYNC, s)] = x->sync_ns;
+        durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = x->optimizer_ns;
+        if (s < stages - 1 && !boundary_durations(c, s, x, &c->stages[s + 1].items[chosen[s + 1]], durations)) return false;
+    }
+    if (p->has_embedding_sync) {
+        int first = c->stages[0].items[chosen[0]].group, last = c->stages[stages - 1].items[chosen[stages - 1]].group;
+        int64_t price = p->embedding_sync_ns[first * p->group_count + last];
+        if (price == PRICE_NONE) return false;
+        durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = price;
+    }
+    return true;
+}
+
+static bool covers_layers(const struct choices *c, const int *chosen)
+{
+    int layer = 0;
+    for (int s = 0; s < c->priced->stage_count; s++) {
+        const struct choice *x = &c->stages[s].items[chosen[s]];
+        if (c->by_position && x->first_layer != layer) return false;
+        layer += x->layer_count;
+    }
+    return layer == c->priced->layer_count;
+}
+
+static bool within_slots(const struct choices *c, const int *chosen)
+{
+    for (int g = 0; g < c->priced->group_count; g++) {
+        int used = 0;
+        for (int s = 0; s < c->priced->stage_count; s++) used += c->stages[s].items[chosen[s]].group == g;
+        if (used > c->priced->groups[g].slots) return false;
+    }
+    return true;
+}
+
+static bool within_budget(const struct choices *c, const int *chosen)
+{
+    const struct priced *p = c->priced;
+    const struct quality_budget *b = &p->budget;
+    int64_t boundaries = 0, stages = 0, cost = 0;
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct choice *x = &c->stages[s].items[chosen[s]];
+        boundaries += p->boundary_options[x->boundary_option].rank > 0;
+        stages += p->gradient_options[x->gradient_option].rank > 0;
+        cost += x->quality_cost;
+    }
+    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max)
+        && (b->cost_max < 0 || cost <= b->cost_max);
+}
+
+static bool ends_joined(const struct choices *c, const int *chosen)
+{
+    const struct priced *p = c->priced;
+    int64_t parts[PART_COUNT];
+    for (int s = 0; s + 1 < p->stage_count; s++) {
+        const struct choice *from = &c->stages[s].items[chosen[s]], *to = &c->stages[s + 1].items[chosen[s + 1]];
+        if (!choices_send_forward(c, from, to, parts) || !choices_send_backward(c, from, to, false, parts)
+            || !choices_send_backward(c, from, to, true, parts)) return false;
+    }
+    if (!p->has_embedding_sync) return true;
+    int first = c->stages[0].items[chosen[0]].group, last = c->stages[p->stage_count - 1].items[chosen[p->stage_count - 1]].group;
+    return p->embedding_sync_ns[first * p->group_count + last] != PRICE_NONE;
+}
+
+bool choices_fit_together(const struct choices *c, const int *chosen)
+{
+    return covers_layers(c, chosen) && within_slots(c, chosen) && within_budget(c, chosen) && ends_joined(c, chosen);
+}
