@@ -1,4 +1,4 @@
-# plumbline: make, make demo, make test, make bench, make layers, make install PREFIX=, make clean.
+# plumbline: make, make demo, make test, make bench, make layers, make setup, make install PREFIX=, make clean.
 # Settings first; everything below follows from the folders.
 
 BUILD  ?= release
@@ -10,7 +10,10 @@ CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O0 -g
 CFLAGS_asan    = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 WARNINGS = -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
-CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) $(CFLAGS_$(BUILD)) -I. -MMD -MP $(CFLAGS)
+CFLAGS_all = -std=c11 -D_POSIX_C_SOURCE=200809L $(WARNINGS) $(CFLAGS_$(BUILD)) -I. $(BLAS_CFLAGS) -MMD -MP $(CFLAGS)
+
+# Where cblas.h is not among the system's own headers.
+BLAS_CFLAGS := $(shell pkg-config --cflags openblas 2>/dev/null)
 
 OUT = build/$(BUILD)
 ifeq ($(BUILD),release)
@@ -20,14 +23,19 @@ BIN = $(OUT)/bin
 endif
 
 LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
-LIBS_measure = -lopenblas -lcjson -lnettle -lm
+LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
+
+SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
 
 # ---- what is made of what
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
 MEASURE = $(DATA) $(filter-out measure/command_measure.c,$(wildcard measure/*.c))
 SUPPORT = $(wildcard tests/support/*.c)
+SHIPPED = $(wildcard data/*/*.json) LICENSE NOTICE.md
+SCRIPTS = $(wildcard tests/test_*.sh)
 TESTS   = $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+export BIN
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
 all: $(BIN)/plumbline $(BIN)/plumbline-measure
@@ -45,7 +53,13 @@ $(BIN)/plumbline-measure: $(call object,$(MEASURE))
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
 
-$(OUT)/%.o: %.c
+# Says what is missing before the compiler does.
+$(OUT)/libraries: tests/setup.sh
+	@mkdir -p $(@D)
+	@$(SETUP:install=check) build
+	@touch $@
+
+$(OUT)/%.o: %.c | $(OUT)/libraries
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_all) -c -o $@ $<
 
@@ -54,14 +68,27 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lcmocka $(LIBS_plan)
 
 # One test program: make run-test_json BUILD=asan
-run-%: $(OUT)/tests/% $(BIN)/plumbline
+run-%: $(OUT)/tests/% all
 	$(OUT)/tests/$*
 
 tests: $(TESTS:%=$(OUT)/tests/%)
 
-check: all layers $(TESTS:%=run-%)
+# All tests of what is built; the last line counts the test programs.
+check: all tests layers
+	@LOGS=$(OUT)/tests sh tests/run.sh $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
-test: check
+# With their own set-up: these two are all that a fresh machine needs.
+test:
+	@$(SETUP) test
+	@$(MAKE) --no-print-directory check
+
+demo:
+	@$(SETUP) build
+	@$(MAKE) --no-print-directory all
+	@sh tests/demo.sh
+
+setup:
+	@$(SETUP) test
 
 layers:
 	@sh tests/layers.sh
@@ -69,11 +96,12 @@ layers:
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install $(BIN)/plumbline $(BIN)/plumbline-measure $(DESTDIR)$(PREFIX)/bin
+	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
 
 clean:
 	rm -rf build bin
 
-.PHONY: all tests check test layers install clean
+.PHONY: all tests check test demo setup layers install clean
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -1,7 +1,31 @@
+// The planner does not link what measuring needs: it hands over to plumbline-measure, found beside its own executable, else
+// in PATH. The arguments and the exit code are that program's.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "measure/commands.h"
+
+enum { PATH_LENGTH_MAX = 4096 };
+
+static const char program[] = "plumbline-measure";
 
 enum status command_measure(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)argc, (void)argv, (void)exit_code, (void)arena;
-    return fail(err, UNAVAILABLE, "measure: under construction");
+    (void)exit_code;
+    char **arguments = TAKE(arena, argc + 1, char *);
+    for (int i = 1; i < argc; i++) arguments[i] = argv[i];
+    arguments[0] = arena_copy_text(arena, program);
+    fflush(stdout);
+
+    char own[PATH_LENGTH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length > 0) {
+        own[length] = '\0';
+        char *slash = strrchr(own, '/');
+        if (slash) execv(arena_print(arena, "%.*s/%s", (int)(slash - own), own, program), arguments);
+    }
+    execvp(program, arguments);
+    return fail(err, UNAVAILABLE, "%s is neither beside plumbline nor in PATH (%s)", program, strerror(errno));
 }

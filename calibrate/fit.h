@@ -1,0 +1,42 @@
+// One straight line through the samples of one kind: time = overhead + work / rate.
+#ifndef PLUMBLINE_CALIBRATE_FIT_H
+#define PLUMBLINE_CALIBRATE_FIT_H
+
+#include <stdbool.h>
+
+#include "data/arena.h"
+#include "data/status.h"
+
+// One sample as the fit sees it.
+struct fit_point {
+    const char *operation;
+    double work;                    // FLOP, bytes, blocks
+    double seconds, low, high;      // the median and its 95 % rank interval
+    double explained_s;             // part of it that another rate accounts for; not fitted
+};
+
+// A number and its 95 % interval.
+struct interval { double value, low, high; };
+
+struct fit {
+    const char *name;
+    const struct fit_point *points;     // ascending in work
+    int point_count;
+    struct interval overhead_s;         // never negative
+    struct interval rate;               // work per second
+    bool through_zero;                  // the free line met the axis below 0: overhead is held at 0
+    double scatter;                     // root of chi-square per degree of freedom: above 1, the points lie further from
+                                        // the line than their own intervals allow, and the fit's intervals are widened by it
+};
+
+// Fits the points in any order (they are sorted first, so that the order cannot change a digit). BAD_INPUT: fewer than two
+// sizes, or a time that does not grow with the work.
+enum status fit_line(struct fit *f, const char *name, struct fit_point *points, int point_count, struct arena *arena, struct error *err);
+
+// The line at this work, in seconds, without the explained part.
+double fit_seconds(const struct fit *f, double work);
+
+// |t| stays below this with the given probability; freedom >= 1.
+double student_quantile(double coverage, int freedom);
+
+#endif

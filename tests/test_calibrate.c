@@ -1,0 +1,264 @@
+// Calibration: straight lines in, their coefficients out; what must not matter does not; published quantiles.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "calibrate/fit.h"
+#include "calibrate/least_squares.h"
+
+#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+
+static int open_arena(void **state)
+{
+    static struct arena arena;
+    arena_open(&arena, NULL);
+    *state = &arena;
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    arena_close(*state);
+    return 0;
+}
+
+static void assert_near(double got, double want, double relative)
+{
+    if (!(fabs(got - want) <= relative * fabs(want))) fail_msg("got %.17g, want %.17g", got, want);
+}
+
+// Repeatable numbers in [0, 1).
+static double draw(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) / 9007199254740992.0;
+}
+
+static void put_line(struct fit_point *points, int count, double overhead, double rate)
+{
+    for (int i = 0; i < count; i++) {
+        double work = 1e6 * (i + 1) * (i + 1), seconds = overhead + work / rate;
+        points[i] = (struct fit_point){.operation = "line", .work = work, .seconds = seconds, .low = seconds, .high = seconds};
+    }
+}
+
+static void test_exact_line(void **state)
+{
+    for (int count = 2; count <= 30; count++) {
+        struct fit_point points[30];
+        put_line(points, count, 3e-5, 7.5e10);
+        struct fit f;
+        struct error err = {OK, ""};
+        assert_int_equal(fit_line(&f, "line", points, count, *state, &err), OK);
+        assert_near(f.overhead_s.value, 3e-5, 1e-9);
+        assert_near(f.rate.value, 7.5e10, 1e-9);
+        assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
+        assert_true(f.overhead_s.low <= f.overhead_s.value && f.overhead_s.value <= f.overhead_s.high);
+        assert_false(f.through_zero);
+    }
+}
+
+// What another rate explains is taken off before the fit.
+static void test_explained_part(void **state)
+{
+    struct fit_point points[6];
+    put_line(points, 6, 1e-5, 2e9);
+    for (int i = 0; i < 6; i++) {
+        points[i].explained_s = 1e-4 * (i + 1);
+        points[i].seconds += points[i].explained_s;
+    }
+    struct fit f;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "line", points, 6, *state, &err), OK);
+    assert_near(f.overhead_s.value, 1e-5, 1e-8);
+    assert_near(f.rate.value, 2e9, 1e-8);
+}
+
+static void put_noise(struct fit_point *points, int count, uint64_t *seed)
+{
+    put_line(points, count, 2e-5, 5e10);
+    for (int i = 0; i < count; i++) {
+        points[i].seconds *= 1 + 0.05 * (draw(seed) - 0.5);
+        double width = points[i].seconds * (0.001 + 0.02 * draw(seed));
+        points[i].low = points[i].seconds - width / 2;
+        points[i].high = points[i].seconds + width / 2;
+    }
+}
+
+static void test_order_does_not_matter(void **state)
+{
+    uint64_t seed = 11;
+    struct fit_point points[12], shuffled[12];
+    put_noise(points, 12, &seed);
+    memcpy(shuffled, points, sizeof points);
+    struct fit f, g;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "line", points, 12, *state, &err), OK);
+    for (int round = 0; round < 50; round++) {
+        for (int i = 11; i > 0; i--) {
+            int j = (int)(draw(&seed) * (i + 1));
+            struct fit_point p = shuffled[i];
+            shuffled[i] = shuffled[j], shuffled[j] = p;
+        }
+        assert_int_equal(fit_line(&g, "line", shuffled, 12, *state, &err), OK);
+        assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
+        assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
+    }
+}
+
+// Work in other units: the rate follows, the overhead stays. Time in other units: both follow.
+static void test_scaling(void **state)
+{
+    uint64_t seed = 12;
+    struct fit_point points[9], more[9], slower[9];
+    put_noise(points, 9, &seed);
+    memcpy(more, points, sizeof points);
+    memcpy(slower, points, sizeof points);
+    for (int i = 0; i < 9; i++) {
+        more[i].work *= 1000;
+        slower[i].seconds *= 8, slower[i].low *= 8, slower[i].high *= 8;
+    }
+    struct fit f, g, h;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "line", points, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&g, "line", more, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&h, "line", slower, 9, *state, &err), OK);
+    assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
+    assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
+    assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
+    assert_near(g.overhead_s.value, f.overhead_s.value, 1e-9);
+    assert_near(h.rate.value, f.rate.value / 8, 1e-10);
+    assert_near(h.overhead_s.value, 8 * f.overhead_s.value, 1e-9);
+}
+
+// The weighted residual is orthogonal to each column of the design, and chi-square is its square; the covariance is the
+// inverse of the normal matrix (multiplied out here).
+static void test_normal_equations(void **state)
+{
+    uint64_t seed = 13;
+    enum { ROWS = 14, COLUMNS = 3 };
+    double design[ROWS * COLUMNS], observed[ROWS], deviation[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        design[i * COLUMNS] = 1;
+        design[i * COLUMNS + 1] = 1e9 * draw(&seed);
+        design[i * COLUMNS + 2] = draw(&seed);
+        observed[i] = draw(&seed);
+        deviation[i] = 0.01 + draw(&seed);
+    }
+    struct solution s;
+    struct error err = {OK, ""};
+    assert_int_equal(least_squares(&s, ROWS, COLUMNS, design, observed, deviation, *state, &err), OK);
+    double chi_square = 0, normal[COLUMNS][COLUMNS] = {{0}};
+    for (int j = 0; j < COLUMNS; j++) {
+        double product = 0, size = 0;
+        for (int i = 0; i < ROWS; i++) {
+            double residual = observed[i], weight = 1 / (deviation[i] * deviation[i]);
+            for (int k = 0; k < COLUMNS; k++) residual -= design[i * COLUMNS + k] * s.x[k];
+            product += weight * residual * design[i * COLUMNS + j];
+            size += fabs(weight * residual * design[i * COLUMNS + j]);
+            if (j == 0) chi_square += weight * residual * residual;
+            for (int k = 0; k < COLUMNS; k++) normal[j][k] += weight * design[i * COLUMNS + j] * design[i * COLUMNS + k];
+        }
+        assert_true(fabs(product) <= 1e-9 * size);
+    }
+    assert_near(s.chi_square, chi_square, 1e-12);
+    for (int j = 0; j < COLUMNS; j++)
+        for (int k = 0; k < COLUMNS; k++) {
+            double entry = 0, size = 0;
+            for (int l = 0; l < COLUMNS; l++) {
+                entry += normal[j][l] * s.covariance[l * COLUMNS + k];
+                size += fabs(normal[j][l] * s.covariance[l * COLUMNS + k]);
+            }
+            assert_true(fabs(entry - (j == k)) <= 1e-9 * size);
+        }
+}
+
+// Of many noisy lines, about 95 % of the intervals hold the truth (1,000 draws: 95 % +- 3.5 % is five deviations).
+static void test_coverage(void **state)
+{
+    struct arena *arena = *state;
+    uint64_t seed = 14;
+    int held = 0;
+    for (int round = 0; round < 1000; round++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct fit_point points[8];
+        put_line(points, 8, 1e-3, 5e10);
+        for (int i = 0; i < 8; i++) {       // normal noise of 1 % of the time, as the sum of 12 uniform draws
+            double noise = -6;
+            for (int k = 0; k < 12; k++) noise += draw(&seed);
+            double deviation = 0.01 * points[i].seconds;
+            points[i].seconds += noise * deviation;
+            points[i].low = points[i].seconds - 0.2 * deviation;      // the stated intervals are far too narrow
+            points[i].high = points[i].seconds + 0.2 * deviation;
+        }
+        struct fit f;
+        struct error err = {OK, ""};
+        assert_int_equal(fit_line(&f, "line", points, 8, arena, &err), OK);
+        held += f.rate.low <= 5e10 && 5e10 <= f.rate.high;
+        arena_reset(arena, mark);
+    }
+    assert_in_range(held, 915, 985);
+}
+
+static void test_overhead_is_never_negative(void **state)
+{
+    struct fit_point points[5];
+    put_line(points, 5, -2e-5, 1e10);
+    struct fit f;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "line", points, 5, *state, &err), OK);
+    assert_true(f.through_zero);
+    assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
+    assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
+}
+
+static void test_refusals(void **state)
+{
+    struct fit_point points[3];
+    put_line(points, 3, 1e-5, 1e10);
+    struct fit f;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "gemm", points, 0, *state, &err), BAD_INPUT);
+    err = (struct error){OK, ""};
+    assert_int_equal(fit_line(&f, "gemm", points, 1, *state, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "gemm"));
+    points[1].work = points[2].work = points[0].work;       // one size only
+    err = (struct error){OK, ""};
+    assert_int_equal(fit_line(&f, "gemm", points, 3, *state, &err), BAD_INPUT);
+    put_line(points, 3, 1e-5, 1e10);
+    for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1);      // faster with more work
+    err = (struct error){OK, ""};
+    assert_int_equal(fit_line(&f, "gemm", points, 3, *state, &err), BAD_INPUT);
+    // Two like columns cannot be told apart.
+    double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
+    struct solution s;
+    err = (struct error){OK, ""};
+    assert_int_equal(least_squares(&s, 3, 2, design, observed, deviation, *state, &err), BAD_INPUT);
+}
+
+// Published two-sided quantiles of Student's t (any table of the distribution, three decimals).
+static void test_student(void **state)
+{
+    (void)state;
+    static const struct { double coverage; int freedom; double quantile; } table[] = {
+        {0.95, 1, 12.706}, {0.95, 2, 4.303}, {0.95, 3, 3.182}, {0.95, 4, 2.776}, {0.95, 5, 2.571}, {0.95, 10, 2.228},
+        {0.95, 30, 2.042}, {0.95, 120, 1.980}, {0.99, 1, 63.657}, {0.99, 5, 4.032}, {0.99, 20, 2.845}, {0.90, 7, 1.895},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
+        double got = student_quantile(table[i].coverage, table[i].freedom);
+        if (fabs(got - table[i].quantile) > 0.00051) fail_msg("t(%g, %d) = %g", table[i].coverage, table[i].freedom, got);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_exact_line), cmocka_unit_test(test_explained_part), cmocka_unit_test(test_order_does_not_matter),
+        cmocka_unit_test(test_scaling), cmocka_unit_test(test_normal_equations), cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_overhead_is_never_negative), cmocka_unit_test(test_refusals), cmocka_unit_test(test_student),
+    };
+    return cmocka_run_group_tests(tests, open_arena, close_arena);
+}
