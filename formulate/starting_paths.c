@@ -1,0 +1,111 @@
+// Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside it, are made heavy.
+// They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B (docs/ARCHITECTURE.md 2); a solver without them
+// has to find each by a violated row.
+#include <stdint.h>
+#include <string.h>
+
+#include "formulate/longest.h"
+#include "formulate/longest_graph.h"
+
+// Durations in any unit; only their proportions matter. A light transfer inside the window still counts against the
+// stages outside it; a heavy one outweighs any stage.
+enum { FAINT_STAGE = 1, LIGHT_STAGE = 50, HEAVY_STAGE = 100, OUTER_TRANSFER = 1, INNER_TRANSFER = 70, HEAVY_TRANSFER = 800, LIGHT_ENDING = 1, HEAVY_ENDING = 100000 };
+
+// Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are tried.
+static const int64_t node_budget = (int64_t)1 << 30;
+
+struct path_pool {
+    int *paths, count, capacity;
+    int *table, table_size;         // open addressing: path index + 1
+    int symbol_count;
+    struct arena *arena;
+};
+
+static uint64_t hash_of(const int *counts, int count)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int i = 0; i < count; i++) h = (h ^ (uint64_t)(uint32_t)counts[i]) * 1099511628211u;
+    return h ^ h >> 29;
+}
+
+// Room for `most` paths in the table from the start: it never grows.
+static void open_pool(struct path_pool *pool, int symbol_total, int most, struct arena *arena)
+{
+    int size = 64;
+    while (size < 2 * most) size *= 2;
+    *pool = (struct path_pool){.table = TAKE(arena, size, int), .table_size = size, .symbol_count = symbol_total, .arena = arena};
+}
+
+static void add_distinct(struct path_pool *pool, const int *counts)
+{
+    size_t bytes = (size_t)pool->symbol_count * sizeof *counts;
+    uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->symbol_count) & mask;
+    for (; pool->table[slot]; slot = (slot + 1) & mask)
+        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->symbol_count, counts, bytes)) return;
+    if (pool->count == pool->capacity) {
+        pool->capacity = 2 * pool->capacity + 64;
+        pool->paths = arena_grow(pool->arena, pool->paths, (size_t)pool->count, (size_t)pool->capacity, bytes);
+    }
+    memcpy(pool->paths + (size_t)pool->count * (size_t)pool->symbol_count, counts, bytes);
+    pool->table[slot] = ++pool->count;
+}
+
+static void set_transfer(int64_t *durations, int p, int boundary, int part, int64_t value)
+{
+    const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
+    for (int i = 0; i < 3; i++) durations[symbol_index(p, kinds[i] + part, boundary)] = value;
+}
+
+// Stages a..b heavy, the others `outside`; heavy_part -1: their transfers light, else this part of them heavy.
+static void weigh_window(int64_t *durations, int p, const bool *parts, int a, int b, int outside, int heavy_part)
+{
+    int part_total = 0;
+    for (int part = 0; part < PART_COUNT; part++) part_total += parts[part];
+    for (int s = 0; s < p; s++) {
+        int64_t forward = s >= a && s <= b ? HEAVY_STAGE : outside;
+        durations[symbol_index(p, SYMBOL_FORWARD, s)] = forward;
+        durations[symbol_index(p, SYMBOL_BACKWARD, s)] = 2 * forward;
+        durations[symbol_index(p, SYMBOL_SYNC, s)] = durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
+        for (int part = 0; part < PART_COUNT; part++) {
+            bool inner = s >= a && s < b;
+            int64_t light = inner && heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
+            set_transfer(durations, p, s, part, !parts[part] ? 0 : inner && part == heavy_part ? HEAVY_TRANSFER : light);
+        }
+    }
+    durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = LIGHT_ENDING;
+}
+
+static bool is_tried(int length, int p, bool all)
+{
+    return all || length == p || (length & (length - 1)) == 0;
+}
+
+int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
+{
+    int p = graph_stage_count(g), symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total, int);
+    int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
+    const bool *parts = graph_parts(g);
+    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY], all = walks * graph_node_count(g) <= node_budget;
+    struct path_pool pool;
+    open_pool(&pool, symbol_total, (int)walks + 2 * p, arena);
+    for (int a = 0; a < p; a++)
+        for (int b = a; b < p; b++)
+            for (int part = -1; part < (b > a && has_parts ? PART_COUNT : 0); part++) {
+                if (!is_tried(b - a + 1, p, all) || (part >= 0 && !parts[part])) continue;
+                weigh_window(durations, p, parts, a, b, LIGHT_STAGE, part);
+                graph_longest(g, durations, counts);
+                add_distinct(&pool, counts);
+            }
+    // Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync and optimizer.
+    for (int s = 0; s < p; s++) {
+        weigh_window(durations, p, parts, s, s, FAINT_STAGE, -1);
+        graph_longest(g, durations, counts);
+        add_distinct(&pool, counts);
+        weigh_window(durations, p, parts, s, s, LIGHT_STAGE, -1);
+        durations[symbol_index(p, SYMBOL_SYNC, s)] = durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
+        graph_longest(g, durations, counts);
+        add_distinct(&pool, counts);
+    }
+    *paths = pool.paths;
+    return pool.count;
+}
