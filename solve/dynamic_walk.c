@@ -1,0 +1,274 @@
+// The walk of the dynamic programme: a cell is (slots used, layers covered) of one boundary state behind one stage. The
+// layers run fastest, so that a choice is one shifted addition over a row; layers that cannot be reached or completed are
+// left out of every row. Forward for the bound and the least decision, backward as well for the bound through each choice.
+#include "solve/dynamic_table.h"
+
+#include <assert.h>
+
+// Which numbers of covered layers can be reached and completed. false: a stage has no allowed choice, or none fits.
+static bool bound_layers(struct dynamic *d)
+{
+    int least[STAGES_MAX], most[STAGES_MAX], sum_least = 0, sum_most = 0;
+    for (int s = 0; s < d->stage_count; s++) {
+        least[s] = d->layers + 1;
+        most[s] = 0;
+        for (int i = 0; i < d->c->stages[s].count; i++) {
+            int count = d->c->stages[s].items[i].layer_count;
+            if (d->stages[s].cost[i] == NOT_REACHED)
+                continue;
+            least[s] = count < least[s] ? count : least[s];
+            most[s] = count > most[s] ? count : most[s];
+        }
+        if (least[s] > d->layers)
+            return false;
+        d->stages[s].least = sum_least += least[s];
+        d->stages[s].most = sum_most += most[s];
+    }
+    int rest_least = 0, rest_most = 0;
+    for (int s = d->stage_count - 1; s >= 0; s--) {
+        struct stage_table *t = &d->stages[s];
+        t->least = t->least > d->layers - rest_most ? t->least : d->layers - rest_most;
+        t->most = t->most < d->layers - rest_least ? t->most : d->layers - rest_least;
+        rest_least += least[s];
+        rest_most += most[s];
+        if (t->least > t->most)
+            return false;
+    }
+    return true;
+}
+
+// ---- the walk
+
+static size_t cell(const struct dynamic *d, int state, int v, int layers)
+{
+    return ((size_t)state * (size_t)d->slot_states + (size_t)v) * (size_t)d->row + (size_t)layers;
+}
+
+static void clear(const struct dynamic *d, int64_t *table, int state_count)
+{
+    for (size_t i = cell(d, state_count, 0, 0); i-- > 0;)
+        table[i] = NOT_REACHED;
+}
+
+static int least_before(const struct dynamic *d, int s) { return s ? d->stages[s - 1].least : 0; }
+static int most_before(const struct dynamic *d, int s) { return s ? d->stages[s - 1].most : 0; }
+
+// Cells of `to` get the least of themselves and of the cells of `from` plus a cost.
+static void lower_row(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count)
+{
+    for (int n = 0; n < count; n++) {
+        int64_t value = from[n] + cost;
+        to[n] = value < to[n] ? value : to[n];
+    }
+}
+
+// entry[q] = least cost before stage s when it is in state q.
+static void enter_stage(struct dynamic *d, int s)
+{
+    const struct stage_table *t = &d->stages[s];
+    clear(d, d->entry, t->state_count);
+    if (s == 0) {
+        for (int q = 0; q < t->state_count; q++)
+            d->entry[cell(d, q, 0, 0)] = 0;
+        return;
+    }
+    const struct stage_table *before = &d->stages[s - 1];
+    int count = before->most - before->least + 1;
+    for (int p = 0; p < before->state_count; p++)
+        for (int q = 0; q < t->state_count; q++)
+            for (int v = 0; v < d->slot_states && t->boundary[p * t->state_count + q] < NOT_REACHED; v++)
+                lower_row(d->entry + cell(d, q, v, before->least), before->forward + cell(d, p, v, before->least),
+                          t->boundary[p * t->state_count + q], count);
+}
+
+// The layers covered before stage s from which this choice leads somewhere: [*first, *last].
+static void span_of(const struct dynamic *d, int s, const struct choice *c, int *first, int *last)
+{
+    *first = least_before(d, s);
+    *last = most_before(d, s);
+    if (c->first_layer >= 0)
+        *first = *first > c->first_layer ? *first : c->first_layer, *last = *last < c->first_layer ? *last : c->first_layer;
+    if (*first < d->stages[s].least - c->layer_count)
+        *first = d->stages[s].least - c->layer_count;
+    if (*last > d->stages[s].most - c->layer_count)
+        *last = d->stages[s].most - c->layer_count;
+}
+
+// The slots' index behind stage s when a choice of this group is taken at v, or -1.
+static int take_slot(const struct dynamic *d, int s, int group, int v)
+{
+    if (!d->can_take[group][v])
+        return -1;
+    v += d->stride[group];
+    return d->implied >= 0 && s + 1 - d->slots_used[v] > d->c->priced->groups[d->implied].slots ? -1 : v;
+}
+
+static void walk_forward(struct dynamic *d, int s)
+{
+    struct stage_table *t = &d->stages[s];
+    enter_stage(d, s);
+    clear(d, t->forward, t->state_count);
+    for (int i = 0; i < d->c->stages[s].count; i++) {
+        const struct choice *c = &d->c->stages[s].items[i];
+        int first, last;
+        span_of(d, s, c, &first, &last);
+        if (t->cost[i] == NOT_REACHED || first > last)
+            continue;
+        for (int v = 0; v < d->slot_states; v++) {
+            int to = take_slot(d, s, c->group, v);
+            if (to >= 0)
+                lower_row(t->forward + cell(d, t->state_of[i], to, first + c->layer_count), d->entry + cell(d, t->state_of[i], v, first),
+                          t->cost[i], last - first + 1);
+        }
+    }
+}
+
+// backward of stage s-1 from that of stage s. d->entry holds, by state of s, the least cost of s and what is behind it.
+static void walk_backward(struct dynamic *d, int s)
+{
+    struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    clear(d, d->entry, t->state_count);
+    for (int i = 0; i < d->c->stages[s].count; i++) {
+        const struct choice *c = &d->c->stages[s].items[i];
+        int first, last;
+        span_of(d, s, c, &first, &last);
+        if (t->cost[i] == NOT_REACHED || first > last)
+            continue;
+        for (int v = 0; v < d->slot_states; v++) {
+            int to = take_slot(d, s, c->group, v);
+            if (to >= 0)
+                lower_row(d->entry + cell(d, t->state_of[i], v, first), t->backward + cell(d, t->state_of[i], to, first + c->layer_count),
+                          t->cost[i], last - first + 1);
+        }
+    }
+    clear(d, before->backward, before->state_count);
+    for (int p = 0; p < before->state_count; p++)
+        for (int q = 0; q < t->state_count; q++)
+            for (int v = 0; v < d->slot_states && t->boundary[p * t->state_count + q] < NOT_REACHED; v++)
+                lower_row(before->backward + cell(d, p, v, before->least), d->entry + cell(d, q, v, before->least),
+                          t->boundary[p * t->state_count + q], before->most - before->least + 1);
+}
+
+// ---- answers
+
+// Whole nanoseconds of a cost: an iteration time is an integer, so that a bound may be rounded up.
+static int64_t cost_to_ns(const struct dynamic *d, int64_t cost, wide priced_limits)
+{
+    if (cost >= NOT_REACHED)
+        return DYNAMIC_NOTHING;
+    wide value = cost - priced_limits, unit = (wide)1 << d->fraction_bits;
+    return value <= 0 ? 0 : (int64_t)((value + unit - 1) / unit);
+}
+
+static void bound_choices(struct dynamic *d, int s, wide priced_limits, int64_t *through_ns)
+{
+    const struct stage_table *t = &d->stages[s];
+    enter_stage(d, s);
+    for (int i = 0; i < d->c->stages[s].count; i++) {
+        const struct choice *c = &d->c->stages[s].items[i];
+        int64_t least = NOT_REACHED;
+        int first, last;
+        span_of(d, s, c, &first, &last);
+        for (int v = 0; v < d->slot_states && t->cost[i] < NOT_REACHED && first <= last; v++) {
+            int to = take_slot(d, s, c->group, v);
+            if (to < 0)
+                continue;
+            const int64_t *before = d->entry + cell(d, t->state_of[i], v, first);
+            const int64_t *behind = t->backward + cell(d, t->state_of[i], to, first + c->layer_count);
+            for (int n = 0; n <= last - first; n++)
+                least = before[n] + behind[n] < least ? before[n] + behind[n] : least;
+        }
+        through_ns[i] = cost_to_ns(d, least >= NOT_REACHED ? NOT_REACHED : least + t->cost[i], priced_limits);
+    }
+}
+
+static int64_t entry_at(const struct dynamic *d, int s, int q, int v, int layers)
+{
+    if (s == 0)
+        return v == 0 && layers == 0 ? 0 : NOT_REACHED;
+    const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+    int64_t least = NOT_REACHED;
+    for (int p = 0; p < before->state_count; p++) {
+        int64_t value = before->forward[cell(d, p, v, layers)] + t->boundary[p * t->state_count + q];
+        least = value < least ? value : least;
+    }
+    return least;
+}
+
+// The choice at stage s behind which the cost stands in this cell; moves the cell before it. Ties: the first choice.
+static int step_back(const struct dynamic *d, int s, int64_t *cost, int *v, int *layers, int q)
+{
+    for (int i = 0; i < d->c->stages[s].count; i++) {
+        const struct choice *c = &d->c->stages[s].items[i];
+        const struct stage_table *t = &d->stages[s];
+        int from = *v - d->stride[c->group], before = *layers - c->layer_count, first, last;
+        span_of(d, s, c, &first, &last);
+        if (t->state_of[i] != q || t->cost[i] == NOT_REACHED || from < 0 || before < first || before > last ||
+            take_slot(d, s, c->group, from) != *v)
+            continue;
+        int64_t entry = entry_at(d, s, q, from, before);
+        if (entry < NOT_REACHED && entry + t->cost[i] == *cost) {
+            *cost = entry, *v = from, *layers = before;
+            return i;
+        }
+    }
+    assert(!"a cell of the table was reached by a choice");
+    return -1;
+}
+
+static void trace_back(const struct dynamic *d, int64_t cost, int q, int v, int *chosen)
+{
+    int layers = d->layers;
+    for (int s = d->stage_count - 1; s >= 0; s--) {
+        chosen[s] = step_back(d, s, &cost, &v, &layers, q);
+        if (s == 0)
+            break;
+        const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
+        int p = 0;
+        while (before->forward[cell(d, p, v, layers)] + t->boundary[p * t->state_count + q] != cost)
+            p++;
+        cost = before->forward[cell(d, p, v, layers)];
+        q = p;
+    }
+}
+
+static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_ns)
+{
+    struct stage_table *last = &d->stages[d->stage_count - 1];
+    clear(d, last->backward, last->state_count);
+    for (int q = 0; q < last->state_count; q++)
+        for (int v = 0; v < d->slot_states; v++)
+            last->backward[cell(d, q, v, d->layers)] = 0;
+    for (int s = d->stage_count - 1; s > 0; s--)
+        walk_backward(d, s);
+    for (int s = 0; s < d->stage_count; s++)
+        bound_choices(d, s, priced_limits, through_ns[s]);
+}
+
+void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dynamic_answer *answer)
+{
+    wide priced_limits;
+    dynamic_price_box(d, box, &priced_limits);
+    answer->bound_ns = DYNAMIC_NOTHING;
+    for (int s = 0; s < d->stage_count && answer->through_ns; s++)
+        for (int i = 0; i < d->c->stages[s].count; i++)
+            answer->through_ns[s][i] = DYNAMIC_NOTHING;
+    if (!bound_layers(d))
+        return;
+    for (int s = 0; s < d->stage_count; s++)
+        walk_forward(d, s);
+    const struct stage_table *last = &d->stages[d->stage_count - 1];
+    int64_t least = NOT_REACHED;
+    int least_state = 0, least_slots = 0;
+    for (int q = 0; q < last->state_count; q++)
+        for (int v = 0; v < d->slot_states; v++)
+            if (last->forward[cell(d, q, v, d->layers)] < least) {
+                least = last->forward[cell(d, q, v, d->layers)];
+                least_state = q, least_slots = v;
+            }
+    answer->bound_ns = cost_to_ns(d, least, priced_limits);
+    if (least < NOT_REACHED && answer->chosen)
+        trace_back(d, least, least_state, least_slots, answer->chosen);
+    if (least < NOT_REACHED && answer->through_ns)
+        bound_all(d, priced_limits, answer->through_ns);
+}

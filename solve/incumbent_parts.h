@@ -1,0 +1,41 @@
+// The inside of the incumbent search, for solve/incumbent*.c alone.
+#ifndef PLUMBLINE_SOLVE_INCUMBENT_PARTS_H
+#define PLUMBLINE_SOLVE_INCUMBENT_PARTS_H
+
+#include "data/cluster.h"
+#include "solve/dynamic.h"
+#include "solve/incumbent.h"
+
+// Effort is counted in these: a replay costs EFFORT_REPLAY of them, a decision that the pool of paths rejects one.
+enum { EFFORT_REPLAY = 16 };
+
+struct search {
+    struct incumbent *best;
+    const struct choices *c;
+    struct graph *g;
+    int stage_count, symbols;
+    int64_t effort_left;
+    uint64_t random;
+    bool (*should_stop)(void *);
+    void *stop_argument;
+    bool stopped;
+    struct arena *arena;
+};
+
+// Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX: does not fit.
+// counts, if not NULL, receives the critical path's.
+int64_t search_replay(struct search *s, const int *chosen, int *counts);
+bool search_is_over(struct search *s);
+uint64_t search_random(struct search *s, uint64_t below);
+
+// Whether slots and budget hold.
+bool search_resources_hold(const struct search *s, const int *chosen);
+
+// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in order of time.
+int search_construct(struct search *s, int **starts, int starts_max);
+// Threshold accepting from chosen[], which is left at the last decision taken.
+struct local;
+struct local *local_open(struct search *s);
+void local_search(struct local *l, int *chosen, int64_t steps, int64_t heat_ns);
+
+#endif
