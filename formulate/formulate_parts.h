@@ -1,0 +1,34 @@
+// What the files of the choices formulation share while they build it.
+#ifndef PLUMBLINE_FORMULATE_FORMULATE_PARTS_H
+#define PLUMBLINE_FORMULATE_FORMULATE_PARTS_H
+
+#include "formulate/formulate.h"
+
+// What the neighbours of a stage can see of its choice: all choices of one state are alike to them.
+struct state {
+    int group, boundary_option, cut;
+    int column;                 // sum of its choices; -1: the stage's only state, the sum is 1
+};
+
+struct stage_states {
+    struct state *items;
+    int count;
+    int *of_choice;             // [choice]
+};
+
+struct builder {
+    struct formulation *f;
+    const struct choices *c;
+    const struct priced *p;
+    struct arena *arena;
+    bool *used;                     // [symbol]: an operation of the schedule has it
+    struct stage_states *states;    // [stage]
+};
+
+bool *symbols_used(const struct schedule *schedule, struct arena *arena);
+// A symbol's column with its range, none if it is 0 throughout.
+int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);
+// The symbols whose duration two stages decide together: transfers over boundaries, the embedding sync.
+void add_joints(struct builder *b);
+
+#endif
