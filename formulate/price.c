@@ -1,0 +1,157 @@
+// A problem -> its priced form: which node groups can hold a stage, and every term of the decision as a whole number of
+// nanoseconds or bytes, rounded half up once. The formulas and their sources are those of docs/FORMULAS.md; this file
+// assembles what price_links, price_memory, price_layers, price_sync and price_transfers compute.
+#include "formulate/price.h"
+
+#include <math.h>
+
+#include "formulate/pricing.h"
+
+static enum status round_term(int64_t *to, double value, const char *unit, const char *term, const char *of, struct error *err)
+{
+    if (!(value < JSON_COUNT_MAX - 1)) return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, value, unit);
+    *to = round_half_up(fmax(value, 0));
+    return OK;
+}
+
+enum status round_time(int64_t *ns, double seconds, const char *term, const char *of, struct error *err)
+{
+    return round_term(ns, seconds * 1e9, "ns", term, of, err);
+}
+
+enum status round_bytes(int64_t *bytes, double value, const char *term, const char *of, struct error *err)
+{
+    return round_term(bytes, value, "bytes", term, of, err);
+}
+
+static struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
+{
+    const struct layout *layout = &problem->job.layout;
+    const struct shape *shape = &problem->model.shape;
+    struct pricing x = {.problem = problem, .priced = priced, .arena = arena,
+        .b = layout->micro_batch, .s = (double)problem->job.sequence, .c = layout->context, .t = layout->tensor, .d = layout->data, .p = layout->pipeline,
+        .e = precision_bytes(problem->job.precision), .e_g = problem->job.gradient_bytes_per_value};
+    if (problem->model.has_shape) {
+        x.h = (double)shape->hidden, x.f = (double)shape->ffn, x.a = (double)shape->heads, x.w = (double)shape->head_width;
+        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = (double)shape->vocabulary, x.g = shape->gated_ffn ? 3 : 2;
+    }
+    x.n = x.b * x.s / x.c;
+    x.u = layout->sequence_parallel ? 1 / x.t : 1;
+    x.R = x.d * x.c;
+    x.D = x.t * x.c * x.d;
+    return x;
+}
+
+static void copy_options(struct priced *priced, const struct job *job, struct arena *arena)
+{
+    priced->boundary_options = TAKE(arena, job->boundary_option_count + 1, struct priced_boundary_option);
+    priced->gradient_options = TAKE(arena, job->gradient_option_count + 1, struct priced_gradient_option);
+    priced->boundary_option_count = priced->gradient_option_count = 1;      // option 0: none
+    for (int i = 0; i < job->boundary_option_count; i++) {
+        const struct boundary_compression *o = &job->boundary_options[i];
+        if (o->rank < job->budget.rank_min) continue;
+        priced->boundary_options[priced->boundary_option_count++] = (struct priced_boundary_option){o->rank, o->epilogue_only, o->quality_cost};
+    }
+    for (int i = 0; i < job->gradient_option_count; i++) {
+        const struct gradient_compression *o = &job->gradient_options[i];
+        if (o->rank < job->budget.rank_min) continue;
+        priced->gradient_options[priced->gradient_option_count++] = (struct priced_gradient_option){o->rank, o->quality_cost};
+    }
+}
+
+// Why this group can hold no stage, or NULL.
+static const char *reason_to_exclude(const struct pricing *x, int group)
+{
+    const struct problem *problem = x->problem;
+    const struct node_group *nodes = &problem->cluster.groups[group];
+    const struct gpu_costs *gpu = costs_find_gpu(&problem->costs, nodes->gpu);
+    if (!gpu) return arena_print(x->arena, "the costs do not list the GPU %s", nodes->gpu);
+    bool needs_rates = x->priced->boundary_option_count > 1 || x->priced->gradient_option_count > 1;
+    for (int run = 0; run < problem->model.run_count; run++) {
+        const struct layer_run *layers = &problem->model.runs[run];
+        if (find_layer_time(x, layers->name, nodes->gpu)) continue;
+        if (layers->kind == LAYER_MEASURED)
+            return arena_print(x->arena, "no measured time of run %s on %s (tensor %d, micro-batch %d)", layers->name, nodes->gpu,
+                               problem->job.layout.tensor, problem->job.layout.micro_batch);
+        needs_rates = true;
+    }
+    if (needs_rates && !costs_find_precision(gpu, problem->job.precision))
+        return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
+    bool collectives = x->t * x->c <= nodes->gpus_per_node || link_of_collectives(x, nodes).joined;
+    bool sync = x->R <= 1 || link_of_gradient_sync(x, group).joined;
+    if (!collectives || !sync) return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
+    return NULL;
+}
+
+static enum status price_groups(struct pricing *x, struct error *err)
+{
+    const struct problem *problem = x->problem;
+    struct priced *priced = x->priced;
+    priced->group_count = problem->cluster.group_count;
+    priced->groups = TAKE(x->arena, priced->group_count, struct priced_group);
+    for (int i = 0; i < priced->group_count; i++) {
+        const struct node_group *from = &problem->cluster.groups[i];
+        const struct gpu_costs *gpu = costs_find_gpu(&problem->costs, from->gpu);
+        struct priced_group *to = &priced->groups[i];
+        *to = (struct priced_group){.name = from->name, .gpu = from->gpu, .slots = (int)group_slots(x, from), .excluded = reason_to_exclude(x, i)};
+        double limit = floor((double)from->memory_bytes * problem->job.memory_fraction) - (double)problem->job.memory_margin_bytes;
+        TRY(round_bytes(&to->memory_limit_bytes, limit, "memory limit", from->name, err));
+        if (gpu) TRY(round_bytes(&to->constant_bytes, gpu->constant_bytes.value, "constant memory", from->name, err));
+        to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
+    }
+    return OK;
+}
+
+static enum status price_bytes(struct pricing *x, int run, struct error *err)
+{
+    const char *name = x->problem->model.runs[run].name;
+    struct layer_bytes bytes = bytes_of_layer(x, &x->problem->model.runs[run]);
+    struct priced_run *to = &x->priced->runs[run];
+    TRY(round_bytes(&to->weight_bytes, bytes.weight, "weights", name, err));
+    TRY(round_bytes(&to->gradient_bytes, bytes.gradient, "gradients", name, err));
+    TRY(round_bytes(&to->optimizer_bytes, bytes.optimizer, "optimizer state", name, err));
+    for (int mode = 0; mode < 3; mode++) {
+        TRY(round_bytes(&to->stash_bytes[mode], bytes.stash[mode], "activations", name, err));
+        TRY(round_bytes(&to->working_bytes[mode], bytes.working[mode], "working memory", name, err));
+    }
+    return OK;
+}
+
+static enum status price_run(struct pricing *x, int run, struct error *err)
+{
+    struct priced *priced = x->priced;
+    const struct layer_run *from = &x->problem->model.runs[run];
+    struct priced_run *to = &priced->runs[run];
+    *to = (struct priced_run){.name = from->name, .count = from->count, .recomputable = from->recomputable};
+    to->forward_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->backward_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->selective_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->full_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
+    to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+    for (int i = 0; i < priced->gradient_option_count; i++) to->sync_ns[i] = TAKE(x->arena, priced->group_count, int64_t);
+    TRY(price_bytes(x, run, err));
+    for (int group = 0; group < priced->group_count; group++)
+        if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
+    return price_gradient_syncs(x, run, err);
+}
+
+enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    TRY(problem_check(problem, err));
+    const struct job *job = &problem->job;
+    *priced = (struct priced){.name = problem->name, .layout = job->layout, .stage_count = job->layout.pipeline,
+        .micro_batches = job_micro_batches(job), .layer_count = problem->model.layer_count, .run_count = problem->model.run_count,
+        .budget = job->budget, .rules = job->rules, .rule_count = job->rule_count};
+    struct pricing x = pricing_of(problem, priced, arena);
+    priced->devices_per_stage = (int64_t)x.D;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
+    copy_options(priced, job, arena);
+    TRY(price_groups(&x, err));
+    priced->runs = TAKE(arena, priced->run_count, struct priced_run);
+    for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
+    TRY(price_sync_constants(&x, err));
+    TRY(price_transfers(&x, err));
+    return price_embedding_sync(&x, err);
+}
