@@ -1,0 +1,64 @@
+// The judge's own prices: what one layer, message or sync of a problem takes, worked out from docs/FORMULAS.md alone and
+// without the solver's code. Nothing is tabulated: each function gives one priced term, rounded once, halves up, to whole
+// nanoseconds or bytes. Evaluated in long double; where it sits at a half the other side may round the other way, so two
+// correct prices of one term differ by at most 1.
+#ifndef PLUMBLINE_SOLVE_VERIFY_PRICE_H
+#define PLUMBLINE_SOLVE_VERIFY_PRICE_H
+
+#include "data/problem.h"
+#include "data/schedule.h"
+
+// The problem and what section 1 of the formulas derives from it.
+struct assay {
+    const struct problem *problem;
+    int stage_count, micro_batches;
+    int64_t ranks;                  // of a gradient sync: data x context
+    int64_t collective;             // tensor x context
+    int64_t devices;                // of a stage
+    long double tokens;             // of a micro-batch on one GPU
+    long double share;              // of the unsharded activations on one GPU
+    long double value_bytes;
+    bool embedding_sync;            // tied embeddings on more than one stage
+};
+struct assay assay_of(const struct problem *problem);
+
+// ---- links (section 2)
+struct joint { bool joined; long double bytes_per_s, latency_s; };
+struct joint collective_link(const struct assay *a, int group);
+struct joint gradient_link(const struct assay *a, int group);
+struct joint stage_link(const struct assay *a, int from, int to);
+long double all_reduce_s(struct joint link, long double bytes, int64_t ranks);
+
+// ---- node groups
+const char *exclusion_of(const struct assay *a, int group);      // NULL: the group can hold a stage
+int64_t slots_of(const struct assay *a, int group);
+int64_t memory_limit_of(const struct assay *a, int group);
+int64_t constant_bytes_of(const struct assay *a, int group);
+
+// ---- a layer of a run (sections 3 to 5)
+struct layer_duration { int64_t forward_ns, backward_ns, selective_ns, full_ns, optimizer_ns; };
+struct layer_duration layer_duration_of(const struct assay *a, int run, int group);     // of a group that is not excluded
+struct layer_weight { long double sharded, whole; };                                    // values on one GPU; shapes only
+struct layer_weight layer_weight_of(const struct assay *a, int run);
+struct layer_bytes {
+    int64_t weight, gradient, optimizer;
+    int64_t stash[3], working[3];       // by enum recompute: none, selective, full
+    int64_t message;                    // behind the layer
+};
+struct layer_bytes layer_bytes_of(const struct assay *a, int run);
+
+// ---- transfers and syncs (sections 6 and 7). rank 0: not compressed
+bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT]);
+int64_t boundary_feedback_of(const struct assay *a, int run, int rank);
+int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank);
+int64_t sync_constant_ns(const struct assay *a, int group);
+int64_t gradient_feedback_of(const struct assay *a, int run, int rank);
+bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns);
+
+// What the layout and the prices fix of the schedule's graph.
+struct schedule_request assay_request(const struct assay *a);
+
+int64_t whole(long double x);           // to the nearest integer, halves up
+int64_t nanoseconds(long double seconds);
+
+#endif

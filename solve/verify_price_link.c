@@ -1,0 +1,81 @@
+// Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and two stages.
+#include "solve/verify_price.h"
+
+static long double least(long double x, long double y) { return x < y ? x : y; }
+static long double greatest(long double x, long double y) { return x > y ? x : y; }
+
+static struct joint intra(const struct assay *a, int group)
+{
+    const struct link *l = &a->problem->cluster.groups[group].intra;
+    return (struct joint){true, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
+}
+
+static struct joint stated(const struct assay *a, int from, int to)
+{
+    const struct cluster *c = &a->problem->cluster;
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == from && c->links[i].to == to) return (struct joint){true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+    return (struct joint){0};
+}
+
+static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
+{
+    for (int i = 0; i < g->nic_count; i++)
+        if (g->nics[i].kind == kind && g->nics[i].count > 0) return &g->nics[i];
+    return NULL;
+}
+
+// The best kind of NIC that both groups have, shared by so many streams per node at each end.
+static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams)
+{
+    struct joint best = {0};
+    const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
+        const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
+        if (!x || !y) continue;
+        long double efficiency = a->problem->costs.network_efficiency[kind].value;
+        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_streams;
+        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_streams;
+        long double rate = least(sending, receiving);
+        if (!best.joined || rate > best.bytes_per_s) best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
+    }
+    return best;
+}
+
+static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
+
+struct joint collective_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->collective <= per_node) return intra(a, group);
+    struct joint link = stated(a, group, group);
+    return link.joined ? link : network(a, group, group, at_most(a->collective, per_node), at_most(a->collective, per_node));
+}
+
+struct joint gradient_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node, tensor = a->problem->job.layout.tensor;
+    struct joint inside = intra(a, group), link = stated(a, group, group);
+    if (a->devices <= per_node) return inside;
+    if (link.joined) return link;
+    link = network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node));
+    link.bytes_per_s = least(link.bytes_per_s, inside.bytes_per_s);
+    return link;
+}
+
+struct joint stage_link(const struct assay *a, int from, int to)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    struct joint link = stated(a, from, to);
+    if (link.joined) return link;
+    if (from == to && a->devices * a->stage_count <= groups[from].gpus_per_node) return intra(a, from);
+    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node), at_most(a->devices, groups[to].gpus_per_node));
+}
+
+// Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.
+long double all_reduce_s(struct joint link, long double bytes, int64_t ranks)
+{
+    if (ranks <= 1) return 0;
+    long double steps = 2.0L * (long double)(ranks - 1);
+    return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
+}
