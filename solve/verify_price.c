@@ -83,7 +83,8 @@ int64_t memory_limit_of(const struct assay *a, int group)
 {
     // In double, as the user's fraction is one: 0.7 of 80e9 is then 56e9.
     double planned = (double)a->problem->cluster.groups[group].memory_bytes * a->problem->job.memory_fraction;
-    return (int64_t)floor(planned) - a->problem->job.memory_margin_bytes;
+    int64_t limit = (int64_t)floor(planned) - a->problem->job.memory_margin_bytes;
+    return limit > 0 ? limit : 0;
 }
 
 int64_t constant_bytes_of(const struct assay *a, int group)

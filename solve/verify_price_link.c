@@ -25,8 +25,9 @@ static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
     return NULL;
 }
 
-// The best kind of NIC that both groups have, shared by so many streams per node at each end.
-static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams)
+// The best kind of NIC that both groups have, shared by so many streams per node at each end. A message takes one NIC: its
+// share of the node is never more than that one's.
+static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams, bool one_nic)
 {
     struct joint best = {0};
     const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
@@ -34,8 +35,10 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
         const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
         if (!x || !y) continue;
         long double efficiency = a->problem->costs.network_efficiency[kind].value;
-        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_streams;
-        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_streams;
+        int64_t from_shares = one_nic && x->count > from_streams ? x->count : from_streams;
+        int64_t to_shares = one_nic && y->count > to_streams ? y->count : to_streams;
+        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_shares;
+        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
         long double rate = least(sending, receiving);
         if (!best.joined || rate > best.bytes_per_s) best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
@@ -49,7 +52,7 @@ struct joint collective_link(const struct assay *a, int group)
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->collective <= per_node) return intra(a, group);
     struct joint link = stated(a, group, group);
-    return link.joined ? link : network(a, group, group, at_most(a->collective, per_node), at_most(a->collective, per_node));
+    return link.joined ? link : network(a, group, group, at_most(a->collective, per_node), at_most(a->collective, per_node), false);
 }
 
 struct joint gradient_link(const struct assay *a, int group)
@@ -58,7 +61,7 @@ struct joint gradient_link(const struct assay *a, int group)
     struct joint inside = intra(a, group), link = stated(a, group, group);
     if (a->devices <= per_node) return inside;
     if (link.joined) return link;
-    link = network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node));
+    link = network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node), false);
     link.bytes_per_s = least(link.bytes_per_s, inside.bytes_per_s);
     return link;
 }
@@ -69,7 +72,7 @@ struct joint stage_link(const struct assay *a, int from, int to)
     struct joint link = stated(a, from, to);
     if (link.joined) return link;
     if (from == to && a->devices * a->stage_count <= groups[from].gpus_per_node) return intra(a, from);
-    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node), at_most(a->devices, groups[to].gpus_per_node));
+    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node), at_most(a->devices, groups[to].gpus_per_node), true);
 }
 
 // Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.

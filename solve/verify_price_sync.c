@@ -85,7 +85,7 @@ static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_
 
 static bool matrix_shrinks(struct matrix m, int rank) { return rank > 0 && rank * (m.rows + m.columns) < m.rows * m.columns; }
 
-// Bytes that a layer hands to the sync, weights and gradients; the shared matrix leaves where its sync is fused.
+// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is fused, its weights stay.
 static void synced_bytes(const struct assay *a, int run, long double *gradient, long double *weight)
 {
     const struct layer_run *r = &a->problem->model.runs[run];
@@ -97,9 +97,8 @@ static void synced_bytes(const struct assay *a, int run, long double *gradient, 
     }
     struct layer_weight w = layer_weight_of(a, run);
     bool leaves = r->kind != LAYER_BLOCK && a->embedding_sync && j->layout.fused_embedding_sync;
-    long double values = w.whole + (leaves ? 0 : w.sharded);
-    *gradient = j->gradient_bytes_per_value * values;
-    *weight = a->value_bytes * values;
+    *gradient = j->gradient_bytes_per_value * (w.whole + (leaves ? 0 : w.sharded));
+    *weight = a->value_bytes * (w.whole + w.sharded);
 }
 
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
