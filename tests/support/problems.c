@@ -1,6 +1,7 @@
 #include "tests/support/problems.h"
 
 #include <assert.h>
+#include <string.h>
 
 uint64_t random_bits(struct random *rng)
 {
@@ -167,7 +168,7 @@ static struct layer_time draw_time(struct draw *d, const char *run, const char *
 static bool knows_gpu(const struct costs *c, const char *gpu)
 {
     for (int i = 0; i < c->gpu_count; i++)
-        if (c->gpus[i].gpu == gpu || costs_find_gpu(c, gpu)) return true;
+        if (!strcmp(c->gpus[i].gpu, gpu)) return true;
     return false;
 }
 
@@ -336,6 +337,13 @@ static void draw_memory(struct draw *d)
 
 // ---- size of an enumeration
 
+static bool is_recomputable(const struct model *m, int layer)
+{
+    int run = 0;
+    for (int behind = m->runs[0].count; layer >= behind; behind += m->runs[run].count) run++;
+    return m->runs[run].recomputable;
+}
+
 double problem_plan_count(const struct problem *p)
 {
     enum { LAYERS = 64 };
@@ -348,7 +356,7 @@ double problem_plan_count(const struct problem *p)
         for (int first = 0; first < layers; first++) {
             int recomputable = 0;
             for (int behind = first + 1; behind <= layers; behind++) {
-                recomputable += p->model.runs[model_run_of(&p->model, behind - 1)].recomputable;
+                recomputable += is_recomputable(&p->model, behind - 1);
                 double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] + j->recompute[RECOMPUTE_FULL] + (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0);
                 next[behind] += ways[first] * of_stage * modes;
             }
