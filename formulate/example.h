@@ -5,7 +5,7 @@
 
 #include "data/problem.h"
 
-// L identical measured blocks between an embedding and a head on S single-GPU nodes of K types; docs/FORMULAS.md section 10.
+// L identical measured blocks between an embedding and a head on S single-GPU nodes of K types; docs/FORMULAS.md section 11.
 struct chain_request { int layers, stages, types, micro_batches; };
 enum { CHAIN_TYPES_MAX = 4 };
 enum status example_chain(struct problem *problem, const struct chain_request *request, struct arena *arena, struct error *err);
