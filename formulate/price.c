@@ -77,7 +77,7 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     }
     if (needs_rates && !costs_find_precision(gpu, problem->job.precision))
         return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
-    bool collectives = x->t * x->c <= nodes->gpus_per_node || link_of_collectives(x, nodes).joined;
+    bool collectives = link_of_tensor_ranks(x, group).joined && link_of_context_ring(x, group).joined;
     bool sync = x->R <= 1 || link_of_gradient_sync(x, group).joined;
     if (!collectives || !sync) return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
     return NULL;

@@ -48,36 +48,36 @@ static double context_ring_s(const struct pricing *x, const struct link_price *l
     return (x->c - 1) * (2 * x->n * (x->kv / x->t) * x->e / link->bytes_per_s + link->latency_s);
 }
 
-static void add_collectives(const struct pricing *x, enum layer_kind kind, const struct link_price *link, struct layer_seconds *seconds)
+static void add_collectives(const struct pricing *x, enum layer_kind kind, int group, struct layer_seconds *seconds)
 {
+    struct link_price tensor = link_of_tensor_ranks(x, group), context = link_of_context_ring(x, group);
     double activation = x->n * x->h * x->e;
     if (kind == LAYER_BLOCK) {
-        double both = 2 * all_reduce_s(link, activation, x->t), ring = context_ring_s(x, link);
+        double both = 2 * all_reduce_s(&tensor, activation, x->t), ring = context_ring_s(x, &context);
         seconds->forward += both + ring;
         seconds->backward += both + 2 * ring;
     } else if (kind == LAYER_EMBEDDING) {
-        seconds->forward += all_reduce_s(link, activation, x->t);
+        seconds->forward += all_reduce_s(&tensor, activation, x->t);
     } else {
-        seconds->forward += 3 * all_reduce_s(link, 4 * x->n, x->t);
-        seconds->backward += all_reduce_s(link, activation, x->t);
+        seconds->forward += 3 * all_reduce_s(&tensor, 4 * x->n, x->t);
+        seconds->backward += all_reduce_s(&tensor, activation, x->t);
     }
 }
 
-static struct layer_seconds seconds_by_formula(const struct pricing *x, const struct layer_run *run, const struct node_group *group)
+static struct layer_seconds seconds_by_formula(const struct pricing *x, const struct layer_run *run, int group)
 {
-    const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, group->gpu);
+    const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, x->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = costs_find_precision(gpu, x->problem->job.precision);
     double gemm = rates->gemm_flop_per_s.value, attention = rates->attention_flop_per_s.value, memory = gpu->memory_bytes_per_s.value;
     double overhead = gpu->layer_overhead_s.value, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
     struct work work = work_of(x, run->kind);
     struct layer_bytes bytes = bytes_of_layer(x, run);
-    struct link_price link = link_of_collectives(x, group);
     struct layer_seconds seconds = {
         .forward = work.linear_flop / gemm + work.attention_flop / attention + work.memory_bytes / memory + overhead,
         .backward = 2 * work.linear_flop / gemm + beta * work.attention_flop / attention + 2 * work.memory_bytes / memory + overhead,
         .optimizer = (2 * bytes.optimizer + bytes.gradient + bytes.weight) / memory,
     };
-    add_collectives(x, run->kind, &link, &seconds);
+    add_collectives(x, run->kind, group, &seconds);
     if (run->kind == LAYER_BLOCK) {
         seconds.selective = work.attention_flop / attention + work.score_bytes / memory;
         seconds.full = seconds.forward;
@@ -92,7 +92,7 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const struct layer_time *measured = find_layer_time(x, layers->name, nodes->gpu);
     struct layer_seconds seconds;
     if (measured) seconds = (struct layer_seconds){measured->forward_s, measured->backward_s, measured->selective_s, measured->full_s, measured->optimizer_s};
-    else seconds = seconds_by_formula(x, layers, nodes);
+    else seconds = seconds_by_formula(x, layers, group);
     struct priced_run *to = &x->priced->runs[run];
     const char *of = arena_print(x->arena, "run %s on group %s", layers->name, nodes->name);
     TRY(round_time(&to->forward_ns[group], seconds.forward, "forward time", of, err));

@@ -53,16 +53,19 @@ static struct link_price network_price(const struct pricing *x, int from, int to
     return best;
 }
 
-static int index_of(const struct pricing *x, const struct node_group *g) { return (int)(g - x->problem->cluster.groups); }
-
-// Tensor and context collectives: the t c ranks fill a node, or spread over several.
-struct link_price link_of_collectives(const struct pricing *x, const struct node_group *group)
+// `ranks` devices side by side: within a node, or from node to node with `streams` leaving each.
+static struct link_price ranks_price(const struct pricing *x, int group, double ranks, double streams)
 {
-    double ranks = x->t * x->c, gpus = group->gpus_per_node;
-    if (ranks <= gpus) return intra_price(x, group);
-    int i = index_of(x, group);
-    return network_price(x, i, i, fmin(gpus, ranks), fmin(gpus, ranks), false);
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    if (ranks <= g->gpus_per_node) return intra_price(x, g);
+    streams = fmin(g->gpus_per_node, streams);
+    return network_price(x, group, group, streams, streams, false);
 }
+
+struct link_price link_of_tensor_ranks(const struct pricing *x, int group) { return ranks_price(x, group, x->t, x->t); }
+
+// Tensor ranks stay together in a node: of a ring over several nodes, one message of each leaves it.
+struct link_price link_of_context_ring(const struct pricing *x, int group) { return ranks_price(x, group, x->t * x->c, x->t); }
 
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 {

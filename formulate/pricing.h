@@ -29,7 +29,8 @@ enum status round_time(int64_t *ns, double seconds, const char *term, const char
 enum status round_bytes(int64_t *bytes, double value, const char *term, const char *of, struct error *err);
 
 // ---- price_links.c (section 2)
-struct link_price link_of_collectives(const struct pricing *x, const struct node_group *group);
+struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
+struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
 double all_reduce_s(const struct link_price *link, double bytes, double ranks);
