@@ -10,6 +10,7 @@
 
 struct game {
     int symbols, paths_max, plans_max, path_count, plan_count;
+    int *ids;                               // [path], the caller's
     int *counts;                            // [path * symbols + symbol]
     int64_t *durations;                     // [plan * symbols + symbol]
     double *length;                         // [path * plans_max + plan]
@@ -20,6 +21,7 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
 {
     struct game *g = TAKE(arena, 1, struct game);
     *g = (struct game){.symbols = symbols, .paths_max = paths_max, .plans_max = plans_max};
+    g->ids = TAKE(arena, paths_max, int);
     g->counts = TAKE(arena, symbols * paths_max, int);
     g->durations = TAKE(arena, symbols * plans_max, int64_t);
     g->length = TAKE(arena, paths_max * plans_max, double);
@@ -55,29 +57,39 @@ static int place_for(const double *share, int *count, int most)
     return at;
 }
 
-void game_add_path(struct game *g, const int *counts)
+void game_add_path(struct game *g, int id, const int *counts)
 {
-    size_t bytes = (size_t)g->symbols * sizeof *counts;
     for (int i = 0; i < g->path_count; i++)
-        if (!memcmp(g->counts + (size_t)i * (size_t)g->symbols, counts, bytes))
+        if (g->ids[i] == id)
             return;
     int at = place_for(g->path_share, &g->path_count, g->paths_max);
-    memcpy(g->counts + (size_t)at * (size_t)g->symbols, counts, bytes);
+    g->ids[at] = id;
+    memcpy(g->counts + (size_t)at * (size_t)g->symbols, counts, (size_t)g->symbols * sizeof *counts);
     for (int x = 0; x < g->plan_count; x++)
         g->length[at * g->plans_max + x] = length_of(g, at, x);
     g->path_regret[at] = g->path_share[at] = 0;
 }
 
-void game_add_plan(struct game *g, const int64_t *durations)
+int game_add_plan(struct game *g, const int64_t *durations)
 {
     int at = place_for(g->plan_share, &g->plan_count, g->plans_max);
     memcpy(g->durations + (size_t)at * (size_t)g->symbols, durations, (size_t)g->symbols * sizeof *durations);
     for (int p = 0; p < g->path_count; p++)
         g->length[p * g->plans_max + at] = length_of(g, p, at);
     g->plan_regret[at] = g->plan_share[at] = 0;
+    return at;
 }
 
-void game_forget_plans(struct game *g) { g->plan_count = 0; }
+void game_move_plan(struct game *g, int from, int to)
+{
+    size_t symbols = (size_t)g->symbols;
+    memmove(g->durations + (size_t)to * symbols, g->durations + (size_t)from * symbols, symbols * sizeof *g->durations);
+    for (int p = 0; p < g->path_count; p++)
+        g->length[p * g->plans_max + to] = g->length[p * g->plans_max + from];
+    g->plan_share[to] = g->plan_share[from];
+}
+
+void game_truncate_plans(struct game *g, int count) { g->plan_count = count; }
 
 // The play in proportion to the positive regrets; all alike where there are none.
 static void play(double *plays, const double *regret, int count)
@@ -135,17 +147,20 @@ void game_solve(struct game *g, int steps)
     }
 }
 
-void game_coefficients(const struct game *g, int64_t *coefficients)
+int game_weights(const struct game *g, int *ids, int64_t *weights)
 {
-    memset(coefficients, 0, (size_t)g->symbols * sizeof *coefficients);
     int64_t left = (int64_t)1 << WEIGHT_BITS;
+    int count = 0;
     for (int p = 0; p < g->path_count; p++) {
         int64_t weight = (int64_t)floor(ldexp(g->path_share[p], WEIGHT_BITS));
         weight = weight < left ? weight : left;
+        if (weight <= 0)
+            continue;
         left -= weight;
-        for (int k = 0; k < g->symbols && weight > 0; k++)
-            coefficients[k] += weight * g->counts[(size_t)p * (size_t)g->symbols + (size_t)k];
+        ids[count] = g->ids[p];
+        weights[count++] = weight;
     }
+    return count;
 }
 
 void game_mean_durations(const struct game *g, int64_t *durations)

@@ -13,13 +13,14 @@ struct game;
 
 struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena);
 // Where the room is used up the path or plan of the least weight leaves. Paths that are there already are not added again.
-void game_add_path(struct game *g, const int *counts);
-void game_add_plan(struct game *g, const int64_t *durations);
-void game_forget_plans(struct game *g);
+void game_add_path(struct game *g, int id, const int *counts);
+int game_add_plan(struct game *g, const int64_t *durations);        // its place
+void game_move_plan(struct game *g, int from, int to);
+void game_truncate_plans(struct game *g, int count);
 // Improves both mixtures by this many steps of regret matching.
 void game_solve(struct game *g, int steps);
-// sum over paths of weight x count, weights rounded down to 2^-40 so that they sum to at most one.
-void game_coefficients(const struct game *g, int64_t *coefficients);
+// The mixture of paths: those of positive weight, rounded down to 2^-40 so that they sum to at most one; how many.
+int game_weights(const struct game *g, int *ids, int64_t *weights);
 // The mean durations of the mixture of plans, rounded: their longest path is the path to add next.
 void game_mean_durations(const struct game *g, int64_t *durations);
 int game_plan_count(const struct game *g);

@@ -1,0 +1,57 @@
+// Elimination by bound: the whole problem as one box (eliminate_box.h), whose steps are repeated until nothing more goes.
+// What leaves the box leaves the choices, with the bound that made it go.
+#include "solve/eliminate.h"
+
+#include <string.h>
+
+#include "solve/eliminate_box.h"
+
+enum { SWEEPS_MAX = 8 };
+
+static int count_allowed(const struct choices *c, bool *const *allowed)
+{
+    int count = 0;
+    for (int s = 0; s < c->priced->stage_count; s++)
+        for (int i = 0; i < c->stages[s].count; i++)
+            count += allowed[s][i];
+    return count;
+}
+
+static void close_scratch(void *scratch) { arena_close(scratch); }
+
+// An arena beside the given one: the choices' list of removed ones may grow in that one meanwhile.
+static struct arena *open_scratch(struct arena *arena)
+{
+    struct arena *scratch = TAKE(arena, 1, struct arena);
+    arena_open(scratch, arena->exit);
+    arena_defer(arena, close_scratch, scratch);
+    return scratch;
+}
+
+int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, struct arena *arena)
+{
+    struct arena *scratch = open_scratch(arena);
+    int stages = c->priced->stage_count;
+    struct box_closer *closer = box_closer_open(c, g, scratch);
+    bool **allowed = TAKE(scratch, stages, bool *);
+    int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0;
+    for (int s = 0; s < stages; s++) {
+        allowed[s] = TAKE(scratch, c->stages[s].count, bool);
+        amount[s] = TAKE(scratch, c->stages[s].count, int64_t);
+        memset(allowed[s], true, (size_t)c->stages[s].count);
+        for (int i = 0; i < c->stages[s].count; i++)
+            amount[s][i] = target_ns;
+    }
+    box_closer_suggest(closer, paths, weights, path_count);
+    bool closed = false;
+    for (int sweep = 0, before = -1; !closed && sweep < SWEEPS_MAX && before != count_allowed(c, allowed); sweep++) {
+        struct box_answer answer;
+        before = count_allowed(c, allowed);
+        closed = box_close(closer, allowed, target_ns, 0, &answer);
+        bound_ns = answer.bound_ns > bound_ns ? answer.bound_ns : bound_ns;
+    }
+    // A closed box need not have lost every choice one by one: what is left stays, and the bound says the rest.
+    choices_remove(c, allowed, amount, REMOVED_BY_BOUND);
+    arena_close(scratch);
+    return bound_ns > target_ns ? target_ns : bound_ns;
+}

@@ -1,0 +1,387 @@
+// Boxes closed by mixtures of paths: see eliminate_box.h. Each round asks the dynamic programme for the bound under the
+// weights at hand, removes what reaches the target, and lets the game of paths against plans find the next weights: its
+// plans are the least ones of the rounds before, its paths are critical for such a plan or for the mean of the plans.
+#include "solve/eliminate_box.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "data/cluster.h"
+#include "solve/dynamic.h"
+#include "solve/eliminate_game.h"
+
+enum {
+    CELLS_COUNTED = 1 << 22, CELLS_PRICED = 0,      // tables with and without slots counted exactly
+    PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, GAME_STEPS = 200,
+};
+
+struct box_closer {
+    const struct choices *c;
+    struct graph *g;
+    struct arena *arena;
+    int stages, symbols;
+    struct dynamic *counted, *priced;
+    struct game *game;
+    int *path_pool, path_count, path_capacity;      // [id * symbols + symbol]
+    int starting_count;                             // the first so many are the starting paths
+    bool started;                                   // the starting paths have been used one by one
+    int64_t *coefficients, *durations, *prices;
+    int *counts, *chosen, *plans;                   // plans[place * stages + stage], beside the game's
+    int64_t **through;
+    int *ids;                                       // scratch of a step
+    int64_t *weights;
+    int step_capacity;
+};
+
+// ---- paths
+
+static int pool_path(struct box_closer *b, const int *counts)
+{
+    size_t bytes = (size_t)b->symbols * sizeof *counts;
+    for (int i = b->path_count - 1; i >= 0; i--)
+        if (!memcmp(b->path_pool + (size_t)i * (size_t)b->symbols, counts, bytes))
+            return i;
+    if (b->path_count == b->path_capacity) {
+        int capacity = 2 * b->path_capacity + 64;
+        b->path_pool = arena_grow(b->arena, b->path_pool, (size_t)b->path_count, (size_t)capacity, bytes);
+        b->path_capacity = capacity;
+    }
+    memcpy(b->path_pool + (size_t)b->path_count * (size_t)b->symbols, counts, bytes);
+    return b->path_count++;
+}
+
+int box_closer_path_count(const struct box_closer *b) { return b->path_count; }
+const int *box_closer_path(const struct box_closer *b, int id) { return b->path_pool + (size_t)id * (size_t)b->symbols; }
+
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
+{
+    struct box_closer *b = TAKE(arena, 1, struct box_closer);
+    *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g)};
+    b->counted = dynamic_open(c, CELLS_COUNTED, arena);
+    b->priced = dynamic_open(c, CELLS_PRICED, arena);
+    b->game = game_open(b->symbols, PATHS_MAX, PLANS_MAX, arena);
+    b->coefficients = TAKE(arena, b->symbols, int64_t);
+    b->durations = TAKE(arena, b->symbols, int64_t);
+    b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
+    b->counts = TAKE(arena, b->symbols, int);
+    b->chosen = TAKE(arena, b->stages, int);
+    b->plans = TAKE(arena, b->stages * PLANS_MAX, int);
+    b->through = TAKE(arena, b->stages, int64_t *);
+    for (int s = 0; s < b->stages; s++)
+        b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
+    b->ids = TAKE(arena, PATHS_MAX, int);
+    b->weights = TAKE(arena, PATHS_MAX, int64_t);
+    int *paths;
+    b->starting_count = graph_starting_paths(g, &paths, arena);
+    for (int i = 0; i < b->starting_count; i++)
+        pool_path(b, paths + (size_t)i * (size_t)b->symbols);
+    b->starting_count = b->path_count;
+    return b;
+}
+
+void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count)
+{
+    for (int i = 0; i < path_count; i++)
+        if (!weights || weights[i] > 0)
+            game_add_path(b->game, pool_path(b, paths + (size_t)i * (size_t)b->symbols), paths + (size_t)i * (size_t)b->symbols);
+}
+
+// ---- steps
+
+static void note_step(struct box_closer *b, struct box_answer *a, int path_count)
+{
+    if (a->step_count == b->step_capacity) {
+        int capacity = 2 * b->step_capacity + 8;
+        a->steps = arena_grow(b->arena, a->steps, (size_t)a->step_count, (size_t)capacity, sizeof *a->steps);
+        b->step_capacity = capacity;
+    }
+    int *ids = TAKE(b->arena, path_count, int);
+    int64_t *weights = TAKE(b->arena, path_count, int64_t);
+    memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);
+    memcpy(weights, b->weights, (size_t)path_count * sizeof *weights);
+    int64_t *prices = NULL;
+    for (int r = 0; r < dynamic_resource_count(b->counted) && !prices; r++)
+        if (b->prices[r] > 0)
+            prices = arena_grow(b->arena, b->prices, (size_t)dynamic_resource_count(b->counted),
+                                (size_t)dynamic_resource_count(b->counted), sizeof *prices);
+    a->steps[a->step_count++] = (struct box_step){path_count, ids, weights, prices};
+}
+
+static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
+{
+    memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
+    for (int i = 0; i < path_count; i++)
+        for (int k = 0; k < b->symbols; k++)
+            b->coefficients[k] += weights[i] * box_closer_path(b, ids[i])[k];
+}
+
+// The bound under b->coefficients; takes away what reaches the target, *removed choices.
+static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, bool *const *allowed, int64_t target_ns, int *removed)
+{
+    struct dynamic_box box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = allowed};
+    struct dynamic_answer answer = {.chosen = b->chosen, .through_ns = b->through};
+    dynamic_solve(d, &box, &answer);
+    *removed = 0;
+    for (int s = 0; s < b->stages && answer.bound_ns < target_ns; s++)
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            if (allowed[s][i] && b->through[s][i] >= target_ns) {
+                allowed[s][i] = false;
+                ++*removed;
+            }
+    return answer.bound_ns;
+}
+
+// Each starting path on its own, on the small table: loads too heavy for any plan below the target go at once.
+static bool use_starting_paths(struct box_closer *b, bool *const *allowed, int64_t target_ns, struct box_answer *a)
+{
+    b->weights[0] = (int64_t)1 << WEIGHT_BITS;
+    for (int id = 0; id < b->starting_count; id++) {
+        int removed;
+        b->ids[0] = id;
+        mix(b, b->ids, b->weights, 1);
+        int64_t bound = solve_and_remove(b, b->priced, allowed, target_ns, &removed);
+        a->bound_ns = bound > a->bound_ns ? bound : a->bound_ns;
+        if (removed || bound >= target_ns)
+            note_step(b, a, 1);
+        if (bound >= target_ns)
+            return true;
+    }
+    return false;
+}
+
+// ---- plans of the game
+
+static void add_plan(struct box_closer *b)
+{
+    int at = game_add_plan(b->game, b->durations);
+    memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+}
+
+static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
+{
+    for (int s = 0; s < b->stages; s++)
+        if (!allowed[s][b->plans[place * b->stages + s]])
+            return false;
+    return true;
+}
+
+// Plans that the box has lost leave the game.
+static void drop_plans(struct box_closer *b, bool *const *allowed)
+{
+    int count = game_plan_count(b->game), kept = 0;
+    for (int x = 0; x < count; x++)
+        if (plan_allowed(b, x, allowed)) {
+            memmove(b->plans + kept * b->stages, b->plans + x * b->stages, (size_t)b->stages * sizeof *b->plans);
+            game_move_plan(b->game, x, kept++);
+        }
+    game_truncate_plans(b->game, kept);
+}
+
+// Replays the least plan; its path and the mean plan's join the game.
+static void learn_from_plan(struct box_closer *b, struct box_answer *a)
+{
+    if (choices_durations(b->c, b->chosen, b->durations)) {
+        int64_t time = graph_longest(b->g, b->durations, b->counts);
+        if (time < a->found_ns && choices_fit_together(b->c, b->chosen)) {
+            a->found_ns = time;
+            memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+        }
+        game_add_path(b->game, pool_path(b, b->counts), b->counts);
+        add_plan(b);
+    }
+    game_solve(b->game, GAME_STEPS);
+    if (!game_plan_count(b->game))
+        return;
+    game_mean_durations(b->game, b->durations);
+    graph_longest(b->g, b->durations, b->counts);
+    game_add_path(b->game, pool_path(b, b->counts), b->counts);
+}
+
+// Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
+static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound_ns, int round)
+{
+    int64_t gap = bound_ns < target_ns ? target_ns - bound_ns : 0;
+    for (int r = 0; r < dynamic_resource_count(b->counted); r++) {
+        int64_t limit = dynamic_resource_limit(b->counted, r);
+        if (limit == INT64_MAX)
+            continue;
+        double over = (double)(dynamic_resource_use(b->counted, r, b->chosen) - limit);
+        double step = (double)gap * (1 << PRICE_BITS) / (1 + (over < 0 ? -over : over)) / (2 + round);
+        double price = (double)b->prices[r] + step * over / (1 + (over < 0 ? -over : over));
+        b->prices[r] = price > 0 ? (int64_t)price : 0;
+    }
+}
+
+// ---- the split of an open box
+
+static void widest_loads(const struct box_closer *b, bool *const *allowed, int s, int64_t *least, int64_t *most, int *count)
+{
+    *least = INT64_MAX, *most = -1, *count = 0;
+    for (int i = 0; i < b->c->stages[s].count; i++) {
+        int64_t load = b->c->stages[s].items[i].load_ns;
+        if (!allowed[s][i])
+            continue;
+        ++*count;
+        *least = load < *least ? load : *least;
+        *most = load > *most ? load : *most;
+    }
+}
+
+// The highest load that the mixture holds at a stage in part.
+static void split_by_mixture(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
+{
+    for (int s = 0; s < b->stages; s++) {
+        int64_t least = INT64_MAX, most = -1;
+        for (int x = 0; x < game_plan_count(b->game); x++) {
+            int i = b->plans[x * b->stages + s];
+            int64_t load = b->c->stages[s].items[i].load_ns;
+            if (game_plan_share(b->game, x) < 0.02 || !allowed[s][i])
+                continue;
+            least = load < least ? load : least;
+            most = load > most ? load : most;
+        }
+        if (most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
+            a->branch_stage = s;
+            a->branch_load_ns = most;
+        }
+    }
+}
+
+// Number of choices of the stage that has most, 0 where the box holds one decision. Fills the split where the mixture
+// gives none: the highest load of a stage that has several, else the least plan's choice.
+static int split(struct box_closer *b, bool *const *allowed, struct box_answer *a)
+{
+    int several = -1, count_most = 1;
+    a->branch_stage = a->branch_choice = -1;
+    split_by_mixture(b, allowed, a);
+    bool by_mixture = a->branch_stage >= 0;
+    for (int s = 0; s < b->stages; s++) {
+        int64_t least, most;
+        int count;
+        widest_loads(b, allowed, s, &least, &most, &count);
+        if (count > count_most)
+            several = s, count_most = count;
+        if (!by_mixture && most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
+            a->branch_stage = s;
+            a->branch_load_ns = most;
+        }
+    }
+    if (a->branch_stage < 0 && several >= 0) {
+        a->branch_stage = several;
+        a->branch_choice = b->chosen[several];
+        for (int i = 0; !allowed[several][a->branch_choice]; i++)
+            a->branch_choice = i;
+    }
+    return a->branch_stage < 0 ? 0 : count_most;
+}
+
+// A box of one decision: what it takes, or that it is no plan.
+static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struct box_answer *a)
+{
+    for (int s = 0; s < b->stages; s++)
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            if (allowed[s][i])
+                b->chosen[s] = i;
+    a->bound_ns = INT64_MAX;
+    if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
+        return;
+    a->bound_ns = graph_longest(b->g, b->durations, NULL);
+    if (a->bound_ns < a->found_ns) {
+        a->found_ns = a->bound_ns;
+        memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
+    }
+}
+
+// ---- the box
+
+// true: closed. Weights are those of the game; in the first round of a box the ones that the box before ended with.
+static bool use_mixtures(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *a)
+{
+    int64_t best = 0;
+    for (int round = 0, stalled = 0; round < rounds && stalled < STALLED; round++) {
+        int removed, count = game_weights(b->game, b->ids, b->weights);
+        mix(b, b->ids, b->weights, count);
+        int64_t bound = solve_and_remove(b, b->counted, allowed, target_ns, &removed);
+        if (removed || bound >= target_ns)
+            note_step(b, a, count);
+        a->bound_ns = bound > a->bound_ns ? bound : a->bound_ns;
+        if (bound >= target_ns)
+            return true;
+        stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
+        best = bound > best ? bound : best;
+        if (removed)
+            drop_plans(b, allowed);
+        adjust_prices(b, target_ns, bound, round);
+        learn_from_plan(b, a);
+    }
+    return false;
+}
+
+bool box_close(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *a)
+{
+    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1};
+    b->step_capacity = 0;
+    game_truncate_plans(b->game, 0);
+    memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
+    if (!b->started) {
+        b->started = true;
+        if (use_starting_paths(b, allowed, target_ns, a))
+            return true;
+        for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / 24)
+            game_add_path(b->game, id, box_closer_path(b, id));
+        learn_from_plan(b, a);
+    }
+    if (use_mixtures(b, allowed, target_ns, rounds > 0 ? rounds : ROUNDS, a))
+        return true;
+    if (split(b, allowed, a))
+        return false;
+    evaluate_only_plan(b, allowed, a);
+    return true;
+}
+
+// ---- once more
+
+static bool holds_within(const struct box_closer *b, bool *const *allowed, bool *const *left)
+{
+    for (int s = 0; s < b->stages; s++)
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            if (allowed[s][i] && !left[s][i])
+                return false;
+    return true;
+}
+
+static bool is_one_plan_at_least(struct box_closer *b, bool *const *allowed, int64_t target_ns)
+{
+    struct box_answer a = {.found = b->chosen, .found_ns = 0};
+    for (int s = 0; s < b->stages; s++) {
+        int64_t least, most;
+        int count;
+        widest_loads(b, allowed, s, &least, &most, &count);
+        if (count > 1)
+            return false;
+        if (count == 0)
+            return true;
+    }
+    evaluate_only_plan(b, allowed, &a);
+    return a.bound_ns >= target_ns;
+}
+
+bool box_repeat(struct box_closer *b, bool *const *allowed, int64_t target_ns, const struct box_step *steps, int step_count, bool *const *left)
+{
+    struct arena_mark mark = arena_set_mark(b->arena);
+    bool **now = TAKE(b->arena, b->stages, bool *), closed = false;
+    for (int s = 0; s < b->stages; s++) {
+        now[s] = TAKE(b->arena, b->c->stages[s].count, bool);
+        memcpy(now[s], allowed[s], (size_t)b->c->stages[s].count);
+    }
+    for (int i = 0; i < step_count && !closed; i++) {
+        int removed, resources = dynamic_resource_count(b->counted);
+        mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
+        for (int r = 0; r < resources; r++)
+            b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
+        closed = solve_and_remove(b, b->counted, now, target_ns, &removed) >= target_ns;
+    }
+    bool holds = closed || (left ? holds_within(b, now, left) : is_one_plan_at_least(b, now, target_ns));
+    arena_reset(b->arena, mark);
+    return holds;
+}

@@ -1,0 +1,51 @@
+// Closing a box of plans without a linear program. A box says of every stage which choices it still allows. Mixtures of
+// paths give exact lower bounds on it by dynamic programming (solve/dynamic.h); a choice whose own bound reaches the target
+// leaves the box, which raises the bounds of what remains; a box without plans below the target is closed. What stays open
+// comes back with the split to make: by load level, the highest that the mixture of least plans holds in part, else by a
+// single choice. Splitting again and again ends: a box of one plan is evaluated by replay.
+#ifndef PLUMBLINE_SOLVE_ELIMINATE_BOX_H
+#define PLUMBLINE_SOLVE_ELIMINATE_BOX_H
+
+#include "formulate/choices.h"
+#include "formulate/longest.h"
+
+struct box_closer;      // the tables, and all paths met so far
+
+// One use of weights on a box: an exact statement that anybody can repeat. ids name paths of the closer.
+struct box_step {
+    int path_count;
+    const int *ids;
+    const int64_t *weights;     // multiples of 2^-40, sum at most one
+    const int64_t *prices;      // of resources that the table does not count (solve/dynamic.h); NULL: none
+};
+
+struct box_answer {
+    int64_t bound_ns;           // proven for the box as it was given; INT64_MAX: it holds no plan at all
+    int *found;                 // [stage_count], a plan of the box that was met; meaningless unless found_ns < INT64_MAX
+    int64_t found_ns;
+    int branch_stage;           // of an open box
+    int branch_choice;          // -1: split by load, else this choice against all others of the stage
+    int64_t branch_load_ns;     // load >= this against load < this; both halves are non-empty
+    struct box_step *steps;     // those that removed something or closed the box, in order; in the closer's arena
+    int step_count;
+};
+
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena);
+int box_closer_path_count(const struct box_closer *b);
+const int *box_closer_path(const struct box_closer *b, int id);        // counts[symbol_count]
+
+// Weights from elsewhere (path multipliers of a relaxation) to be tried first on the next box; weights may be NULL: one
+// path on its own.
+void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count);
+
+// Tightens allowed[stage][choice] in place: what goes takes target_ns at least. true: closed, no plan of the box takes less
+// than target_ns, or it held a single decision, which takes found_ns. A plan below the target that is met on the way is
+// found_ns: lower the target for the boxes that follow. rounds: how many weights are tried at most (0: a sensible number).
+bool box_close(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *answer);
+
+// The same statement again from the stored numbers alone: whether the steps close the box as it was given, or leave of it
+// nothing but what is allowed in `left` (NULL: no choice may be left but those of a single decision that takes target_ns or
+// more).
+bool box_repeat(struct box_closer *b, bool *const *allowed, int64_t target_ns, const struct box_step *steps, int step_count, bool *const *left);
+
+#endif
