@@ -62,23 +62,34 @@ static int group_of_plan(const struct priced *p, const struct plan *plan, int gr
     return -1;
 }
 
-// The option of the priced document that says the same as the plan's.
+static bool same_gradient_option(const struct priced_gradient_option *a, const struct priced_gradient_option *b)
+{
+    return a->rank == b->rank && a->quality_cost == b->quality_cost;
+}
+
+static bool same_boundary_option(const struct priced_boundary_option *a, const struct priced_boundary_option *b)
+{
+    return a->rank == b->rank && a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost;
+}
+
+// The option of the priced document that says the same as the plan's: at the same place, if it does so there.
 static int gradient_option_of_plan(const struct priced *p, const struct plan *plan, int option)
 {
     if (option < 0 || option >= plan->gradient_option_count) return -1;
+    const struct priced_gradient_option *wanted = &plan->gradient_options[option];
+    if (option < p->gradient_option_count && same_gradient_option(&p->gradient_options[option], wanted)) return option;
     for (int i = 0; i < p->gradient_option_count; i++)
-        if (p->gradient_options[i].rank == plan->gradient_options[option].rank
-            && p->gradient_options[i].quality_cost == plan->gradient_options[option].quality_cost) return i;
+        if (same_gradient_option(&p->gradient_options[i], wanted)) return i;
     return -1;
 }
 
 static int boundary_option_of_plan(const struct priced *p, const struct plan *plan, int option)
 {
     if (option < 0 || option >= plan->boundary_option_count) return -1;
-    for (int i = 0; i < p->boundary_option_count; i++) {
-        const struct priced_boundary_option *a = &p->boundary_options[i], *b = &plan->boundary_options[option];
-        if (a->rank == b->rank && a->epilogue_only == b->epilogue_only && a->quality_cost == b->quality_cost) return i;
-    }
+    const struct priced_boundary_option *wanted = &plan->boundary_options[option];
+    if (option < p->boundary_option_count && same_boundary_option(&p->boundary_options[option], wanted)) return option;
+    for (int i = 0; i < p->boundary_option_count; i++)
+        if (same_boundary_option(&p->boundary_options[i], wanted)) return i;
     return -1;
 }
 
