@@ -1,0 +1,26 @@
+// Reports of a plan: for people, for a trace viewer, for a launcher. Each is a text in the arena; data only is included.
+#ifndef PLUMBLINE_SOLVE_REPORT_H
+#define PLUMBLINE_SOLVE_REPORT_H
+
+#include "data/plan.h"
+#include "data/problem.h"
+#include "solve/report_out.h"
+#include "solve/report_replay.h"
+
+// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names are short.
+enum status report_text(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err);
+
+// Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
+enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err);
+
+// Megatron-LM flags, one per line, and as comments what they cannot express. problem: NULL where it is not at hand or has
+// changed since; the flags that describe the model are then left out, and the comments say so.
+enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err);
+
+// ---- pieces of the text report
+void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);
+void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r);
+void report_gantt(struct report_out *out, const struct report_replay *r);
+
+#endif

@@ -1,0 +1,121 @@
+// The schedule as characters: one row per stage, one column per slice of time. F12 and B12 begin forward and backward of
+// micro-batch 12 (last digits only where it is tight), '-' and '=' fill them, '.' is bubble. An iteration too long to be
+// read at once is shown by its first and its last micro-batches.
+#include <stdio.h>
+#include <string.h>
+
+#include "solve/report.h"
+
+enum { CHART_COLUMNS = 88, CHART_ROWS_MAX = 48, TICK_COLUMNS = 22 };
+
+struct window { int64_t from_ns, column_ns; };
+
+// The column that an instant falls into, counted from the window's left edge; negative before it.
+static int64_t column_of(struct window w, int64_t at_ns)
+{
+    int64_t since = at_ns - w.from_ns;
+    return since >= 0 ? since / w.column_ns : -((-since + w.column_ns - 1) / w.column_ns);
+}
+
+// Fills the columns of [start, end) that lie in the window: the label's characters first, then `fill`.
+static void draw(char *cells, struct window w, int64_t start, int64_t end, const char *label, char fill)
+{
+    int64_t first = column_of(w, start), last = column_of(w, end), length = (int64_t)strlen(label);
+    for (int64_t i = first < 0 ? 0 : first; i < last && i < CHART_COLUMNS; i++) cells[i] = i - first < length ? label[i - first] : fill;
+}
+
+// "F12" in two columns is "F2".
+static const char *label_of(char letter, int micro_batch, int64_t columns, char label[24])
+{
+    char digits[12];
+    int length = snprintf(digits, sizeof digits, "%d", micro_batch);
+    int64_t room = columns - 1;
+    const char *kept = room >= length ? digits : room > 0 ? digits + (length - room) : "";
+    snprintf(label, 24, "%c%s", letter, kept);
+    return label;
+}
+
+static void draw_operation(char *cells, struct window w, const struct report_replay *r, int operation)
+{
+    int kind = report_kind_of(r, operation), micro_batch = r->schedule.operations[operation].micro_batch;
+    int64_t start = r->start_ns[operation], end = r->end_ns[operation], columns = column_of(w, end) - column_of(w, start);
+    char label[24];
+    if (kind == SYMBOL_FORWARD) draw(cells, w, start, end, label_of('F', micro_batch, columns, label), '-');
+    else if (kind == SYMBOL_BACKWARD) draw(cells, w, start, end, label_of('B', micro_batch, columns, label), '=');
+    else if (kind == SYMBOL_OPTIMIZER) draw(cells, w, start, end, "", 'o');
+    else if (kind == SYMBOL_SYNC) draw(cells, w, start, end, "", 's');
+    else if (kind == SYMBOL_EMBEDDING_SYNC) draw(cells, w, start, end, "", 'e');
+    else draw(cells, w, start, end, "", kind < SYMBOL_SEND_BACKWARD ? '>' : '<');
+}
+
+static void print_row(struct report_out *out, const struct report_replay *r, struct window w, int stage)
+{
+    char cells[CHART_COLUMNS + 1];
+    memset(cells, '.', CHART_COLUMNS);
+    cells[CHART_COLUMNS] = '\0';
+    // Syncs under, compute over them. The ending stands last in the tables.
+    for (int i = r->schedule.operation_count - 1; i >= 0 && r->schedule.operations[i].micro_batch < 0; i--) {
+        int kind = report_kind_of(r, i);
+        if ((kind == SYMBOL_SYNC && report_place_of(r, i) == stage) ||
+            (kind == SYMBOL_EMBEDDING_SYNC && (stage == 0 || stage == r->schedule.request.stage_count - 1))) draw_operation(cells, w, r, i);
+    }
+    for (int i = 0; i < r->schedule.stream_count; i++) {
+        const struct stream *stream = &r->schedule.streams[i];
+        if (stream->kind != STREAM_COMPUTE || stream->stage != stage) continue;
+        for (int k = 0; k < stream->count; k++) draw_operation(cells, w, r, stream->operations[k]);
+    }
+    report_print(out, "  %3d |%s|\n", stage, cells);
+}
+
+static void print_axis(struct report_out *out, struct window w)
+{
+    char line[CHART_COLUMNS + 24];
+    memset(line, ' ', sizeof line);
+    for (int c = 0; c <= CHART_COLUMNS; c += TICK_COLUMNS) {
+        char text[24];
+        int length = snprintf(text, sizeof text, "%.4g", (double)(w.from_ns + c * w.column_ns) / 1e6), at = c == CHART_COLUMNS ? c - length : c;
+        memcpy(line + at, text, (size_t)length);
+    }
+    line[CHART_COLUMNS] = '\0';
+    report_print(out, "   ms  %s\n", line);
+}
+
+static void print_chart(struct report_out *out, const struct report_replay *r, struct window w)
+{
+    int p = r->schedule.request.stage_count, rows = p < CHART_ROWS_MAX ? p : CHART_ROWS_MAX;
+    print_axis(out, w);
+    for (int i = 0; i < rows; i++) print_row(out, r, w, rows == p ? i : (int)((int64_t)i * (p - 1) / (rows - 1)));
+    if (rows < p) report_print(out, "  (%d of %d stages)\n", rows, p);
+}
+
+// Wide enough for a forward to be two columns, unless the fill of the pipeline would not leave a third of the chart.
+static int64_t readable_column(const struct report_replay *r)
+{
+    int64_t p = r->schedule.request.stage_count, forward_sum = 0, fill = 0;
+    for (int i = 0; i < r->schedule.operation_count; i++) {
+        int kind = report_kind_of(r, i);
+        if (kind == SYMBOL_FORWARD && r->schedule.operations[i].micro_batch == 0) {
+            forward_sum += report_duration_of(r, i);
+            if (r->end_ns[i] > fill) fill = r->end_ns[i];
+        }
+    }
+    int64_t column = forward_sum / p / 2, least = fill / (2 * CHART_COLUMNS / 3);
+    if (column < least) column = least;
+    return column > 0 ? column : 1;
+}
+
+void report_gantt(struct report_out *out, const struct report_replay *r)
+{
+    int64_t column = readable_column(r), whole = (r->iteration_ns + CHART_COLUMNS - 1) / CHART_COLUMNS, last_from = r->iteration_ns - CHART_COLUMNS * column;
+    if (r->iteration_ns <= 0) return;
+    report_print(out, "\nSchedule: F forward, B backward of a micro-batch, > < blocked by a transfer, s gradient sync,\n"
+                      "e embedding sync, o optimizer, . bubble\n");
+    if (whole <= column) {
+        print_chart(out, r, (struct window){0, whole});
+        return;
+    }
+    report_print(out, "  the first micro-batches (a column is %s)\n", report_time(column, out->arena));
+    print_chart(out, r, (struct window){0, column});
+    report_print(out, "  the last micro-batches\n");
+    print_chart(out, r, (struct window){last_from, column});
+}

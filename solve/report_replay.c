@@ -1,0 +1,101 @@
+// Replays a plan's claims on its schedule. Operation by operation in an order of the graph: each tells its followers
+// when it ends; who told last is what an operation waited for.
+#include "solve/report_replay.h"
+
+static struct schedule_request request_of(const struct plan *plan)
+{
+    struct schedule_request r = {.kind = plan->layout.schedule, .stage_count = plan->stage_count, .micro_batches = plan->micro_batches,
+                                 .embedding_sync = plan->embedding_sync_ns > 0};
+    for (int i = 0; i < plan->boundary_option_count; i++) r.epilogue |= plan->boundary_options[i].epilogue_only;
+    for (int s = 0; s < plan->stage_count; s++) {
+        const struct plan_stage *stage = &plan->stages[s];
+        r.sync |= stage->sync_ns > 0;
+        r.optimizer |= stage->optimizer_ns > 0;
+        for (int part = 0; part < PART_COUNT && s < plan->stage_count - 1; part++)
+            r.parts[part] |= stage->send_forward_ns[part] > 0 || stage->send_backward_ns[part] > 0 || stage->send_epilogue_ns[part] > 0;
+    }
+    return r;
+}
+
+static void set_durations(int64_t *durations, const struct plan *plan)
+{
+    int p = plan->stage_count;
+    for (int s = 0; s < p; s++) {
+        const struct plan_stage *stage = &plan->stages[s];
+        durations[symbol_index(p, SYMBOL_FORWARD, s)] = stage->forward_ns;
+        durations[symbol_index(p, SYMBOL_BACKWARD, s)] = stage->backward_ns;
+        durations[symbol_index(p, SYMBOL_SYNC, s)] = stage->sync_ns;
+        durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = stage->optimizer_ns;
+        for (int part = 0; part < PART_COUNT; part++) {
+            durations[symbol_index(p, SYMBOL_SEND_FORWARD + part, s)] = stage->send_forward_ns[part];
+            durations[symbol_index(p, SYMBOL_SEND_BACKWARD + part, s)] = stage->send_backward_ns[part];
+            durations[symbol_index(p, SYMBOL_SEND_EPILOGUE + part, s)] = stage->send_epilogue_ns[part];
+        }
+    }
+    durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = plan->embedding_sync_ns;
+}
+
+// Followers on streams (an operation stands on two at most) and by dependence (a list per operation).
+struct followers {
+    int *on_stream[2];
+    int *first_dependence, *next_dependence;        // [operation], [dependence]
+};
+
+static struct followers find_followers(const struct schedule *s, struct arena *arena)
+{
+    struct followers f = {{TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count, int)}, TAKE(arena, s->operation_count, int),
+                          TAKE(arena, s->dependence_count, int)};
+    for (int i = 0; i < s->operation_count; i++) f.on_stream[0][i] = f.on_stream[1][i] = f.first_dependence[i] = -1;
+    for (int i = 0; i < s->stream_count; i++)
+        for (int k = 1; k < s->streams[i].count; k++) {
+            int before = s->streams[i].operations[k - 1];
+            f.on_stream[f.on_stream[0][before] >= 0][before] = s->streams[i].operations[k];
+        }
+    for (int i = s->dependence_count - 1; i >= 0; i--) {
+        f.next_dependence[i] = f.first_dependence[s->dependences[i].before];
+        f.first_dependence[s->dependences[i].before] = i;
+    }
+    return f;
+}
+
+static void tell(struct report_replay *r, int *waited_for, int before, int after)
+{
+    if (after < 0 || (waited_for[after] >= 0 && r->start_ns[after] >= r->end_ns[before])) return;
+    r->start_ns[after] = r->end_ns[before];
+    waited_for[after] = before;
+}
+
+static void trace_back(struct report_replay *r, const int *waited_for)
+{
+    int last = 0, count = 0;
+    for (int i = 1; i < r->schedule.operation_count; i++)
+        if (r->end_ns[i] > r->end_ns[last]) last = i;
+    r->iteration_ns = r->end_ns[last];
+    for (int i = last; i >= 0; i = waited_for[i]) count++;
+    r->path_length = count;
+    for (int i = last; i >= 0; i = waited_for[i]) r->path[--count] = i;
+}
+
+enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err)
+{
+    struct schedule_request request = request_of(plan);
+    *r = (struct report_replay){.durations = TAKE(arena, symbol_count(plan->stage_count), int64_t)};
+    TRY(schedule_build(&r->schedule, &request, arena, err));
+    int n = r->schedule.operation_count, *order = TAKE(arena, n, int), *waited_for = TAKE(arena, n, int);
+    set_durations(r->durations, plan);
+    r->start_ns = TAKE(arena, n, int64_t);
+    r->end_ns = TAKE(arena, n, int64_t);
+    r->path = TAKE(arena, n, int);
+    TRY(schedule_order(&r->schedule, order, arena, err));
+    struct followers f = find_followers(&r->schedule, arena);
+    for (int i = 0; i < n; i++) waited_for[i] = -1;
+    for (int k = 0; k < n; k++) {
+        int i = order[k];
+        r->end_ns[i] = r->start_ns[i] + report_duration_of(r, i);
+        tell(r, waited_for, i, f.on_stream[0][i]);
+        tell(r, waited_for, i, f.on_stream[1][i]);
+        for (int d = f.first_dependence[i]; d >= 0; d = f.next_dependence[d]) tell(r, waited_for, i, r->schedule.dependences[d].after);
+    }
+    trace_back(r, waited_for);
+    return OK;
+}

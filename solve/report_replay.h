@@ -1,0 +1,38 @@
+// The reports' own walk of a plan's schedule: when every operation starts and ends, and the critical path.
+#ifndef PLUMBLINE_SOLVE_REPORT_REPLAY_H
+#define PLUMBLINE_SOLVE_REPORT_REPLAY_H
+
+#include <stdint.h>
+
+#include "data/plan.h"
+#include "data/schedule.h"
+
+struct report_replay {
+    struct schedule schedule;
+    int64_t *durations;             // [symbol]
+    int64_t *start_ns, *end_ns;     // [operation]
+    int *path;                      // the critical path in order of time
+    int path_length;
+    int64_t iteration_ns;
+};
+
+// The graph that the plan's claims give: a part, sync or optimizer that is zero everywhere is left out.
+enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err);
+
+static inline int report_kind_of(const struct report_replay *r, int operation)
+{
+    return r->schedule.operations[operation].symbol / r->schedule.request.stage_count;
+}
+
+// The stage, or for a transfer the boundary, that the operation's symbol names.
+static inline int report_place_of(const struct report_replay *r, int operation)
+{
+    return r->schedule.operations[operation].symbol % r->schedule.request.stage_count;
+}
+
+static inline int64_t report_duration_of(const struct report_replay *r, int operation)
+{
+    return r->durations[r->schedule.operations[operation].symbol];
+}
+
+#endif
