@@ -17,6 +17,7 @@ struct lp {
     double unit;
     int first_path_row;
     int *index_of_column;       // [column_count] GLPK's, 0: left out
+    bool *defined;              // [column_count]: a symbol that a row defines needs no lower bound of its own
     int first_elastic, elastic_count;
     int *index_of_row;          // [row_capacity] GLPK's, 0: not in
     int *row_of_index;          // [row_capacity + 1]
@@ -60,11 +61,17 @@ static bool is_in_program(const struct lp_request *r, int column)
     return r->basis && r->basis->present && r->basis->columns[column] == GLP_BS;
 }
 
+static void note_defined(struct lp *lp, const struct milp_row *row)
+{
+    for (int e = row->first; row->role == ROW_SYMBOL && e < row->first + row->count; e++)
+        if (lp->milp->columns[lp->milp->entry_column[e]].role == COLUMN_SYMBOL) lp->defined[lp->milp->entry_column[e]] = true;
+}
+
 static void bound_column(struct lp *lp, int column, bool closed)
 {
     const struct milp_column *c = &lp->milp->columns[column];
     int at = lp->index_of_column[column];
-    double lower = c->role == COLUMN_SYMBOL ? 0 : (double)c->lower / column_scale(lp, column);
+    double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
     double upper = (double)c->upper / column_scale(lp, column);
     if (closed) upper = 0;
     glp_set_col_bnds(lp->problem, at, lower < upper ? GLP_DB : GLP_FX, lower, upper);
@@ -127,6 +134,8 @@ struct lp *lp_open(const struct lp_request *r, struct arena *arena)
     lp->problem = glp_create_prob();
     arena_defer(arena, release_problem, lp);
     lp->index_of_column = TAKE(arena, r->milp->column_count, int);
+    lp->defined = TAKE(arena, r->milp->column_count, bool);
+    for (int i = 0; i < r->first_path_row; i++) note_defined(lp, &r->milp->rows[i]);
     lp->indices = TAKE(arena, r->milp->column_count + 2, int);
     lp->values = TAKE(arena, r->milp->column_count + 2, double);
     ensure_rows(lp, r->milp->row_count + 1);

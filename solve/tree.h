@@ -1,0 +1,41 @@
+// The tree: boxes, best bound first, in rounds of a fixed number of jobs. A round's jobs know what was known at its start,
+// and their results are merged in a fixed order: the answer does not depend on how many processes work.
+#ifndef PLUMBLINE_SOLVE_TREE_H
+#define PLUMBLINE_SOLVE_TREE_H
+
+#include "solve/tree_job.h"
+
+struct tree_progress { int64_t incumbent_ns, bound_ns, boxes; int path_rows, open; };
+
+struct tree_settings {
+    int threads;
+    int plan_count;                     // how many of the best distinct plans are wanted, >= 1
+    double gap;
+    int64_t memory_limit_bytes;         // of one worker
+    bool (*stop_asked)(void *argument);
+    void (*report)(void *argument, const struct tree_progress *progress);
+    void *argument;
+};
+
+struct tree {
+    struct found_plan *plans;           // ascending time, distinct, at most plan_count
+    int plan_count;
+    int64_t bound_ns;                   // proven for all plans of the program; hopeless_ns if there is none
+    bool finished;                      // nothing is open, or the asked gap is reached; else it was stopped
+    int64_t boxes, relaxations, iterations;
+    const char *sidelined;              // what was recovered from, or NULL
+    struct record_list records;
+    struct box *open;                   // a heap
+    int open_count, open_capacity;
+    int64_t next_number;
+};
+
+// plans: known ones to begin with (may be none). root_bound_ns: proven already, 0 if nothing is.
+enum status tree_run(struct tree *tree, struct program *p, const struct tree_settings *settings, const struct found_plan *plans, int plan_count,
+                     int64_t root_bound_ns, struct arena *arena, struct error *err);
+
+// Every record evaluated again from its stored numbers, and that the records cover the whole box. SOLVER names the first
+// that does not hold.
+enum status tree_recheck(const struct tree *tree, struct program *p, int64_t root_bound_ns, struct arena *arena, struct error *err);
+
+#endif
