@@ -1,0 +1,149 @@
+// Solving one layout: what is hopeless, an incumbent, elimination by bound, the tree. Each step hands on integers only.
+#include "solve/solve.h"
+
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "solve/solve_parts.h"
+
+const char *const engine_names[] = {"tree", "intopt", NULL};
+const char *const formulation_names[] = {"choices", "textbook", NULL};
+
+void solve_defaults(struct solve_settings *s)
+{
+    *s = (struct solve_settings){.threads = 1, .progress = -1, .start_search = true, .eliminate = true};
+}
+
+double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool solving_should_stop(void *solving)
+{
+    struct solving *s = solving;
+    if (s->stop && *s->stop) return true;
+    return s->settings->time_limit_s > 0 && clock_s() - s->begin_s > s->settings->time_limit_s;
+}
+
+// The iteration time when every symbol takes its greatest value: no plan takes longer.
+int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena)
+{
+    int count = graph_symbol_count(g);
+    int64_t *durations = TAKE(arena, count, int64_t);
+    for (int i = 0; i < count; i++)
+        if (f->symbol_column[i] >= 0) durations[i] = f->milp.columns[f->symbol_column[i]].upper;
+    return graph_longest(g, durations, NULL);
+}
+
+static enum status begin(struct solving *s, struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                         const volatile int *stop, struct arena *arena, struct error *err)
+{
+    *s = (struct solving){.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena, .result = r};
+    *r = (struct solve_result){0};
+    struct schedule_request request = schedule_request_of(priced);
+    TRY(schedule_build(&s->schedule, &request, arena, err));
+    TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
+    return graph_compile(&s->graph, &s->schedule, arena, err);
+}
+
+// The plan a person brought, if it is one of this problem's.
+static enum status take_start(struct solving *s, const struct plan *start, struct error *err)
+{
+    int stages = s->priced->stage_count, *chosen = TAKE(s->arena, stages, int);
+    if (!start || !start->stage_count) return OK;
+    if (start->stage_count != stages || !choices_from_plan(chosen, &s->choices, start) || !choices_fit_together(&s->choices, chosen))
+        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->document.path ? start->document.path : "start");
+    int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
+    if (!choices_durations(&s->choices, chosen, durations)) return OK;
+    s->incumbent = (struct incumbent){true, chosen, graph_longest(s->graph, durations, NULL)};
+    return OK;
+}
+
+static int64_t search_effort(const struct solving *s) { return 400 + 100 * (int64_t)s->priced->stage_count; }
+
+static void search_incumbent(struct solving *s)
+{
+    if (s->settings->start_search)
+        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, search_effort(s), solving_should_stop, s, s->arena);
+    if (!s->incumbent.found) return;
+    s->incumbent_plan = TAKE(s->arena, 1, struct plan);
+    choices_to_plan(s->incumbent_plan, &s->choices, s->incumbent.chosen, s->incumbent.iteration_ns, s->arena);
+}
+
+static void take_tree_plans(struct solving *s, const struct tree *tree)
+{
+    for (int i = 0; i < tree->plan_count; i++) {
+        const struct found_plan *p = &tree->plans[i];
+        struct plan *plan = solving_add_plan(s);
+        if (p->chosen[0] < 0) *plan = *s->incumbent_plan;
+        else choices_to_plan(plan, &s->choices, p->chosen, p->time_ns, s->arena);
+    }
+}
+
+// The incumbent goes into the tree by its time alone: elimination may have taken its own choices away.
+static void known_plan(struct solving *s, struct found_plan *known, int *count)
+{
+    *count = 0;
+    if (!s->incumbent.found) return;
+    known->time_ns = s->incumbent.iteration_ns;
+    known->chosen = TAKE(s->arena, s->priced->stage_count, int);
+    if (s->settings->alternatives > 1) memcpy(known->chosen, s->incumbent.chosen, (size_t)s->priced->stage_count * sizeof(int));
+    else for (int i = 0; i < s->priced->stage_count; i++) known->chosen[i] = -1;
+    *count = 1;
+}
+
+static enum status run_tree(struct solving *s, struct error *err)
+{
+    struct program program;
+    struct tree tree;
+    int64_t root_bound_ns = 0;
+    if (s->settings->eliminate && s->incumbent.found && s->settings->alternatives <= 1)
+        root_bound_ns = solving_eliminate(s);
+    TRY(solving_formulate(s, &program, err));
+    struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
+                                     .gap = s->settings->gap, .memory_limit_bytes = s->settings->memory_limit_bytes,
+                                     .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
+    struct found_plan known;
+    int known_count;
+    known_plan(s, &known, &known_count);
+    TRY(tree_run(&tree, &program, &settings, &known, known_count, root_bound_ns, s->arena, err));
+    if (s->settings->recheck) TRY(tree_recheck(&tree, &program, root_bound_ns, s->arena, err));
+    take_tree_plans(s, &tree);
+    s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.path_count, 0};
+    s->iterations = tree.iterations;
+    s->bound_ns = tree.bound_ns;
+    s->finished = tree.finished;
+    s->result->sidelined = tree.sidelined;
+    return solving_write_program(s, &program, err);
+}
+
+static bool any_stage_empty(const struct choices *c)
+{
+    for (int s = 0; s < c->priced->stage_count; s++)
+        if (!c->stages[s].count) return true;
+    return false;
+}
+
+enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                      const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct solving s;
+    const char *why = NULL;
+    TRY(begin(&s, r, priced, settings, stop, arena, err));
+    if (choices_hopeless_stage(&s.choices, &why) >= 0 || any_stage_empty(&s.choices)) {
+        s.finished = true;
+        solving_finish(&s, why);
+        return OK;
+    }
+    TRY(take_start(&s, start, err));
+    search_incumbent(&s);
+    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) TRY(solving_run_intopt(&s, err));
+    else TRY(run_tree(&s, err));
+    if (s.finished && !s.plan_count) TRY(solving_find_reason(&s, &why, err));
+    solving_finish(&s, why);
+    return OK;
+}

@@ -1,0 +1,47 @@
+// What the files of solving share.
+#ifndef PLUMBLINE_SOLVE_SOLVE_PARTS_H
+#define PLUMBLINE_SOLVE_SOLVE_PARTS_H
+
+#include "formulate/formulate.h"
+#include "solve/incumbent.h"
+#include "solve/solve.h"
+#include "solve/tree.h"
+
+struct solving {
+    const struct priced *priced;
+    const struct solve_settings *settings;
+    const volatile int *stop;
+    double begin_s, shown_s;
+    struct schedule schedule;
+    struct choices choices;
+    struct graph *graph;
+    struct formulation formulation;
+    struct incumbent incumbent;
+    struct plan *incumbent_plan;        // its claims; elimination renumbers choices
+    struct solve_result *result;
+    struct plan *plans;                 // ascending iteration time
+    int plan_count, plan_capacity;
+    int64_t bound_ns;                   // proven for every plan; at least a plan's time where all is closed
+    bool finished;                      // solved to the asked gap, or proven that there is no plan
+    struct plan_effort effort;
+    int64_t iterations;
+    struct arena *arena;
+};
+
+double clock_s(void);
+bool solving_should_stop(void *solving);
+void solving_report(void *solving, const struct tree_progress *progress);
+int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);
+struct plan *solving_add_plan(struct solving *s);
+// Removes choices that no plan better than the incumbent contains; a proven bound.
+int64_t solving_eliminate(struct solving *s);
+// The program of the choices that are left, with its starting paths.
+enum status solving_formulate(struct solving *s, struct program *program, struct error *err);
+enum status solving_write_program(struct solving *s, const struct program *program, struct error *err);
+enum status solving_run_intopt(struct solving *s, struct error *err);
+// Which limit makes the problem infeasible: each family is given up in turn.
+enum status solving_find_reason(struct solving *s, const char **why, struct error *err);
+// Outcome, bounds, effort into the result.
+void solving_finish(struct solving *s, const char *why);
+
+#endif

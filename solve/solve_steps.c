@@ -1,0 +1,98 @@
+// The steps between the choices and the tree, and from the tree to the result.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "solve/eliminate.h"
+#include "solve/solve_parts.h"
+
+struct plan *solving_add_plan(struct solving *s)
+{
+    if (s->plan_count == s->plan_capacity) {
+        int capacity = 2 * s->plan_capacity + 4;
+        s->plans = arena_grow(s->arena, s->plans, (size_t)s->plan_count, (size_t)capacity, sizeof *s->plans);
+        s->plan_capacity = capacity;
+    }
+    return &s->plans[s->plan_count++];
+}
+
+int64_t solving_eliminate(struct solving *s)
+{
+    return eliminate(&s->choices, s->graph, s->incumbent.iteration_ns, NULL, NULL, 0, s->arena);
+}
+
+// The bound of the time column is taken from the program itself: the longest path at the symbols' greatest values.
+enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
+{
+    int *paths;
+    TRY(formulate_choices(&s->formulation, &s->choices, (int64_t)1 << 53, s->arena, err));
+    int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
+    s->formulation.milp.columns[0].upper = greatest_ns;
+    program_prepare(program, &s->formulation, s->graph, greatest_ns, s->arena);
+    int count = graph_starting_paths(s->graph, &paths, s->arena);
+    for (int i = 0; i < count; i++) {
+        bool is_new;
+        program_add_path(program, paths + (size_t)i * (size_t)program->symbol_count, &is_new);
+    }
+    return OK;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+enum status solving_write_program(struct solving *s, const struct program *program, struct error *err)
+{
+    const char *path = s->settings->program_path;
+    if (!path) return OK;
+    const struct milp *m = &program->formulation->milp;
+    return ends_with(path, ".lp") ? milp_write_lp(m, path, s->arena, err) : milp_write_mps(m, path, s->arena, err);
+}
+
+void solving_report(void *solving, const struct tree_progress *p)
+{
+    struct solving *s = solving;
+    double now = clock_s();
+    int wanted = s->settings->progress;
+    if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
+    s->shown_s = now;
+    char incumbent[32] = "none", gap[32] = "-";
+    if (p->incumbent_ns > 0) {
+        snprintf(incumbent, sizeof incumbent, "%.9f s", (double)p->incumbent_ns / 1e9);
+        snprintf(gap, sizeof gap, "%.4f %%", 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
+    }
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->begin_s, incumbent,
+            (double)p->bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
+}
+
+static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
+{
+    plan->seed = s->settings->seed;
+    plan->gap_asked = s->settings->gap;
+    plan->effort = s->effort;
+    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->bound_ns = s->bound_ns;
+    if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
+    plan->reason = why;
+    if (plan->stage_count) plan->outcome = s->finished ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    else plan->outcome = s->finished ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+}
+
+void solving_finish(struct solving *s, const char *why)
+{
+    struct solve_result *r = s->result;
+    if (!s->plan_count) {
+        const struct priced *p = s->priced;
+        r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage};
+        if (s->finished) s->bound_ns = 0;
+        fill_plan(s, &r->plan, why);
+        return;
+    }
+    for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);
+    // A plan's own bound: every better one is listed before it, so that nothing below it is left.
+    r->alternatives = s->plans;
+    r->alternative_count = s->plan_count;
+    r->plan = s->plans[0];
+}
