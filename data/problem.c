@@ -1,0 +1,96 @@
+// Problems: the four documents of one solve, and the checks that need more than one of them.
+#include "data/problem.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "data/job_parts.h"
+
+enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err)
+{
+    const char *model = NULL, *cluster = NULL, *costs = NULL, *job = NULL;
+    *p = (struct problem){0};
+    TRY(document_read(&p->document, path, "plumbline.problem", arena, err));
+    struct json_field fields[] = {
+        FIELD_TEXT("name", OPTIONAL, &p->name),
+        FIELD_TEXT("model", REQUIRED, &model),
+        FIELD_TEXT("cluster", REQUIRED, &cluster),
+        FIELD_TEXT("costs", REQUIRED, &costs),
+        FIELD_TEXT("job", REQUIRED, &job),
+    };
+    TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
+    TRY(model_load(&p->model, path_beside(path, model, arena), arena, err));
+    TRY(cluster_load(&p->cluster, path_beside(path, cluster, arena), arena, err));
+    TRY(costs_load(&p->costs, path_beside(path, costs, arena), arena, err));
+    TRY(job_load(&p->job, path_beside(path, job, arena), arena, err));
+    if (!p->name) p->name = p->job.name;
+    return problem_check(p, err);
+}
+
+static enum status check_divides(const char *file, const char *key, int64_t value, const char *by, int64_t divisor, struct error *err)
+{
+    if (value % divisor == 0) return OK;
+    return fail(err, BAD_INPUT, "%s: %s: expected a multiple of %s %lld, found %lld", file, key, by, (long long)divisor, (long long)value);
+}
+
+// The layout against the shape. The vocabulary may be padded, so it need not be a multiple of anything.
+static enum status check_shape(const struct problem *p, const char *model, struct error *err)
+{
+    const struct shape *s = &p->model.shape;
+    int64_t tensor = p->job.layout.tensor;
+    TRY(check_divides(model, "shape.heads", s->heads, "the job's layout.tensor", tensor, err));
+    TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor, err));
+    TRY(check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err));
+    if (s->positions > 0 && p->job.sequence > s->positions)
+        return fail(err, BAD_INPUT, "%s: sequence: expected at most the model's %lld positions, found %lld",
+                    p->job.document.path ? p->job.document.path : "job", (long long)s->positions, (long long)p->job.sequence);
+    return OK;
+}
+
+static enum status check_rule_names(const struct problem *p, int i, const char *job, struct error *err)
+{
+    const struct rule *r = &p->job.rules[i];
+    for (int g = 0; g < r->group_count; g++) {
+        int k = 0;
+        while (k < p->cluster.group_count && strcmp(p->cluster.groups[k].name, r->groups[g])) k++;
+        if (k == p->cluster.group_count)
+            return fail(err, BAD_INPUT, "%s: rules[%d].groups[%d]: expected a group of the cluster, found \"%s\"", job, i, g, r->groups[g]);
+    }
+    if (!r->run) return OK;
+    for (int k = 0; k < p->model.run_count; k++)
+        if (!strcmp(p->model.runs[k].name, r->run)) return OK;
+    return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job, i, r->run);
+}
+
+enum status problem_check(const struct problem *p, struct error *err)
+{
+    const char *job = p->job.document.path ? p->job.document.path : "job";
+    const char *model = p->model.document.path ? p->model.document.path : "model";
+    TRY(model_check(&p->model, err));
+    TRY(cluster_check(&p->cluster, err));
+    TRY(costs_check(&p->costs, err));
+    TRY(job_check(&p->job, err));
+    if (p->job.layout.pipeline > p->model.layer_count)
+        return fail(err, BAD_INPUT, "%s: layout.pipeline: expected at most the model's %d layers, found %d", job, p->model.layer_count, p->job.layout.pipeline);
+    bool blocks = false;
+    for (int i = 0; i < p->model.run_count; i++) blocks = blocks || p->model.runs[i].kind == LAYER_BLOCK;
+    if (blocks) TRY(check_shape(p, model, err));
+    TRY(rules_check(p->job.rules, p->job.rule_count, p->job.layout.pipeline, p->model.layer_count, job, err));
+    for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
+    return OK;
+}
+
+enum status problem_save(const struct problem *p, const char *path, struct arena *arena, struct error *err)
+{
+    struct json_writer w;
+    const struct { const char *key; const struct document *document; } named[] = {
+        {"model", &p->model.document}, {"cluster", &p->cluster.document}, {"costs", &p->costs.document}, {"job", &p->job.document},
+    };
+    document_begin(&w, "plumbline.problem", p->document.sources, p->document.source_count, arena);
+    if (p->name) json_put_text(&w, "name", p->name);
+    for (size_t i = 0; i < ARRAY_LENGTH(named); i++) {
+        assert(named[i].document->path);
+        json_put_text(&w, named[i].key, path_relative(path, named[i].document->path, arena));
+    }
+    return document_write(&w, path, err);
+}
