@@ -12,8 +12,6 @@
 #define PRICE_MAX 4503599627370496.0    // 2^52
 enum { RUNS_MAX = LAYERS_MAX };
 
-static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
-
 // ---- reading
 
 // An array of exactly `expected` prices; an absent one is all zero.
