@@ -1,7 +1,151 @@
+// plumbline example chain|gpt|mixed|four ...: ready problems as five documents in a folder.
+#include <stdio.h>
+#include <string.h>
+
 #include "formulate/commands.h"
+#include "formulate/example.h"
+
+// Where it goes; shared by all kinds.
+struct destination { const char *folder; bool force; };
+#define OPTION_FOLDER(to) {"-o", OPTION_TEXT, &(to)->folder, 0, 0, NULL, "folder of the five files, created if missing"}
+#define OPTION_FORCE(to) {"--force", OPTION_FLAG, &(to)->force, 0, 0, NULL, "replace files that have other content"}
+
+static enum status deliver(struct problem *problem, const struct destination *to, struct arena *arena, struct error *err)
+{
+    if (!to->folder) return fail(err, BAD_INPUT, "-o FOLDER is missing");
+    TRY(example_write(problem, to->folder, to->force, arena, err));
+    printf("%s\n", problem->document.path);
+    return OK;
+}
+
+static enum status run_chain(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct destination to = {NULL, false};
+    int64_t layers = 48, stages = 8, types = 2, micro_batches = 32;
+    bool helped;
+    struct option options[] = {
+        {"--layers", OPTION_INT, &layers, 1, LAYERS_MAX - 2, NULL, "identical blocks (48)"},
+        {"--stages", OPTION_INT, &stages, 1, STAGES_MAX, NULL, "pipeline stages, one GPU each (8)"},
+        {"--types", OPTION_INT, &types, 1, CHAIN_TYPES_MAX, NULL, "GPU types (2)"},
+        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL, "micro-batches (32)"},
+        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+    };
+    TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    if (helped) return OK;
+    struct chain_request request = {(int)layers, (int)stages, (int)types, (int)micro_batches};
+    struct problem problem;
+    TRY(example_chain(&problem, &request, arena, err));
+    return deliver(&problem, &to, arena, err);
+}
+
+// Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
+struct transformer_options {
+    int64_t tensor, context, data, pipeline, micro_batch, zero, gpus;
+    int precision, schedule, gradient_sync;
+    bool whole_activations, unfused_attention, fused_embedding_sync;
+};
+
+static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r, struct destination *to, bool *helped, struct error *err)
+{
+    struct layout *l = &r->layout;
+    struct transformer_options o = {.tensor = l->tensor, .context = l->context, .data = l->data, .pipeline = l->pipeline, .micro_batch = l->micro_batch,
+        .zero = l->zero, .precision = (int)r->precision, .schedule = (int)l->schedule, .gradient_sync = (int)l->gradient_sync};
+    struct option options[] = {
+        {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
+        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
+        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "shipped costs or file"},
+        {"--gpus", OPTION_INT, &o.gpus, 0, 1 << 20, NULL, "GPUs of the cluster's first group (as the cluster says)"},
+        {"--tensor", OPTION_INT, &o.tensor, 1, 1 << 10, NULL, "tensor degree"},
+        {"--context", OPTION_INT, &o.context, 1, 1 << 10, NULL, "context degree"},
+        {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL, "data degree (as many as the GPUs allow)"},
+        {"--pipeline", OPTION_INT, &o.pipeline, 1, STAGES_MAX, NULL, "pipeline stages"},
+        {"--micro-batch", OPTION_INT, &o.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch"},
+        {"--global-batch", OPTION_INT, &r->global_batch, 0, 1 << 30, NULL, "sequences of an iteration (64 micro-batches a replica)"},
+        {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence"},
+        {"--precision", OPTION_NAME, &o.precision, 0, 0, precision_names, "of weights and activations"},
+        {"--schedule", OPTION_NAME, &o.schedule, 0, 0, schedule_names, "pipeline schedule"},
+        {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names, "after or under the last backward"},
+        {"--zero", OPTION_INT, &o.zero, 0, 1, NULL, "1: optimizer state sharded over replicas"},
+        {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL, "of each GPU's memory that may be planned"},
+        {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL, "activations between layers not sharded over tensor ranks"},
+        {"--unfused-attention", OPTION_FLAG, &o.unfused_attention, 0, 0, NULL, "attention that keeps its scores"},
+        {"--fused-embedding-sync", OPTION_FLAG, &o.fused_embedding_sync, 0, 0, NULL, "one all-reduce for tied embeddings"},
+        OPTION_FOLDER(to), OPTION_FORCE(to),
+    };
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
+    r->gpus = (int)o.gpus;
+    r->precision = (enum precision)o.precision;
+    *l = (struct layout){.tensor = (int)o.tensor, .context = (int)o.context, .data = (int)o.data, .pipeline = (int)o.pipeline, .micro_batch = (int)o.micro_batch,
+        .schedule = (enum schedule_kind)o.schedule, .sequence_parallel = !o.whole_activations && o.tensor > 1, .fused_attention = !o.unfused_attention,
+        .gradient_sync = (enum gradient_sync)o.gradient_sync, .fused_embedding_sync = o.fused_embedding_sync, .zero = (int)o.zero};
+    return OK;
+}
+
+static enum status run_transformer(int argc, char **argv, const char *usage, struct transformer_request *request, struct arena *arena, struct error *err)
+{
+    struct destination to = {NULL, false};
+    bool helped;
+    TRY(read_transformer(argc, argv, usage, request, &to, &helped, err));
+    if (helped) return OK;
+    struct problem problem;
+    request->name = arena_print(arena, "%s on %s", request->model, request->cluster);
+    TRY(example_transformer(&problem, request, arena, err));
+    return deliver(&problem, &to, arena, err);
+}
+
+static enum status run_gpt(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct transformer_request request = {.model = "gpt3-175b", .cluster = "a100-16x8", .costs = "published", .sequence = 2048, .precision = BF16,
+        .layout = {.tensor = 8, .context = 1, .pipeline = 8, .micro_batch = 1, .schedule = SCHEDULE_1F1B, .gradient_sync = SYNC_OVERLAPPED, .zero = 1},
+        .memory_fraction = 0.8};
+    return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request, arena, err);
+}
+
+// Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica spans both types.
+static enum status run_mixed(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct transformer_request request = {.model = "llama-3.1-70b", .cluster = "mixed-a100-v100", .costs = "published", .sequence = 4096, .precision = FP16,
+        .layout = {.tensor = 4, .context = 1, .pipeline = 8, .micro_batch = 1, .schedule = SCHEDULE_1F1B, .gradient_sync = SYNC_OVERLAPPED, .zero = 1},
+        .memory_fraction = 0.8};
+    return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request, arena, err);
+}
+
+static enum status run_four(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct destination to = {NULL, false};
+    const char *costs = NULL;
+    double memory_gb = 0;
+    bool helped;
+    struct option options[] = {
+        {"--costs", OPTION_TEXT, &costs, 0, 0, NULL, "costs of the machine, from plumbline calibrate"},
+        {"--memory-gb", OPTION_NUMBER, &memory_gb, 0, 1e6, NULL, "memory of the machine; at least 32 is assumed"},
+        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+    };
+    TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    if (helped) return OK;
+    if (!costs) return fail(err, BAD_INPUT, "--costs FILE is missing");
+    struct problem problem;
+    TRY(example_four(&problem, costs, memory_gb, arena, err));
+    fprintf(stderr, "cluster: %s\n", problem.cluster.name);
+    return deliver(&problem, &to, arena, err);
+}
 
 enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)argc, (void)argv, (void)exit_code, (void)arena;
-    return fail(err, UNAVAILABLE, "example: under construction");
+    static const struct { const char *name, *text; enum status (*run)(int, char **, struct arena *, struct error *); } kinds[] = {
+        {"chain", "identical measured blocks on GPU types of different speed", run_chain},
+        {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
+        {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},
+        {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
+    };
+    (void)exit_code;
+    if (argc < 2 || !strcmp(argv[1], "--help")) {
+        FILE *out = argc < 2 ? stderr : stdout;
+        fprintf(out, "usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
+        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) fprintf(out, "  %-8s %s\n", kinds[i].name, kinds[i].text);
+        return argc < 2 ? fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed or four") : OK;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);
+    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed or four", argv[1]);
 }

@@ -153,5 +153,6 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
     TRY(price_sync_constants(&x, err));
     TRY(price_transfers(&x, err));
-    return price_embedding_sync(&x, err);
+    TRY(price_embedding_sync(&x, err));
+    return priced_check(priced, err);        // sums stay exact
 }

@@ -53,14 +53,14 @@ static void add_collectives(const struct pricing *x, enum layer_kind kind, int g
     struct link_price tensor = link_of_tensor_ranks(x, group), context = link_of_context_ring(x, group);
     double activation = x->n * x->h * x->e;
     if (kind == LAYER_BLOCK) {
-        double both = 2 * all_reduce_s(&tensor, activation, x->t), ring = context_ring_s(x, &context);
+        double both = 2 * all_reduce_price_s(&tensor, activation, x->t), ring = context_ring_s(x, &context);
         seconds->forward += both + ring;
         seconds->backward += both + 2 * ring;
     } else if (kind == LAYER_EMBEDDING) {
-        seconds->forward += all_reduce_s(&tensor, activation, x->t);
+        seconds->forward += all_reduce_price_s(&tensor, activation, x->t);
     } else {
-        seconds->forward += 3 * all_reduce_s(&tensor, 4 * x->n, x->t);
-        seconds->backward += all_reduce_s(&tensor, activation, x->t);
+        seconds->forward += 3 * all_reduce_price_s(&tensor, 4 * x->n, x->t);
+        seconds->backward += all_reduce_price_s(&tensor, activation, x->t);
     }
 }
 

@@ -98,7 +98,7 @@ struct link_price link_of_stages(const struct pricing *x, int from, int to)
     return there;
 }
 
-double all_reduce_s(const struct link_price *link, double bytes, double ranks)
+double all_reduce_price_s(const struct link_price *link, double bytes, double ranks)
 {
     if (ranks <= 1) return 0;
     return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;

@@ -103,7 +103,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
             struct link_price there = link_of_stages(x, from, to), back = link_of_stages(x, to, from);
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
-            double seconds = fmax(all_reduce_s(&there, bytes, ranks), all_reduce_s(&back, bytes, ranks));
+            double seconds = fmax(all_reduce_price_s(&there, bytes, ranks), all_reduce_price_s(&back, bytes, ranks));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }
     return OK;

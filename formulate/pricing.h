@@ -33,7 +33,7 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
-double all_reduce_s(const struct link_price *link, double bytes, double ranks);
+double all_reduce_price_s(const struct link_price *link, double bytes, double ranks);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- price_memory.c (sections 4, 5, 8)
