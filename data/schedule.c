@@ -21,19 +21,22 @@ struct builder {
 
 static int compute_of(const struct builder *b, enum pass pass, int stage, int micro_batch)
 {
-    return b->compute[((size_t)pass * (size_t)b->stage_count + (size_t)stage) * (size_t)b->micro_batches + (size_t)micro_batch];
+    return b->compute[((size_t)pass * (size_t)b->stage_count + (size_t)stage) * (size_t)b->micro_batches +
+                      (size_t)micro_batch];
 }
 
 static int *message_of(const struct builder *b, enum pass pass, int boundary, int micro_batch)
 {
-    size_t place = ((size_t)pass * (size_t)b->stage_count + (size_t)boundary) * (size_t)b->micro_batches + (size_t)micro_batch;
+    size_t place =
+        ((size_t)pass * (size_t)b->stage_count + (size_t)boundary) * (size_t)b->micro_batches + (size_t)micro_batch;
     return &b->message[place * PART_COUNT];
 }
 
 static int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int micro_batch)
 {
     struct schedule *s = b->schedule;
-    s->operations[s->operation_count] = (struct operation){symbol_index(b->stage_count, kind, symbol_stage), stage, micro_batch};
+    s->operations[s->operation_count] =
+        (struct operation){symbol_index(b->stage_count, kind, symbol_stage), stage, micro_batch};
     return s->operation_count++;
 }
 
@@ -86,8 +89,8 @@ static enum status check_turns(const struct builder *b, int stage, struct error 
         struct turn t = b->turns[stage][i];
         assert(t.micro_batch >= 0 && t.micro_batch < b->micro_batches);
         if (passes_done[t.micro_batch]++ != (int)t.pass)
-            status = fail(err, BAD_INPUT, "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice", stage, t.micro_batch,
-                          t.pass == PASS_FORWARD ? "forward" : "backward");
+            status = fail(err, BAD_INPUT, "schedule: stage %d, micro-batch %d: its %s is out of order or comes twice",
+                          stage, t.micro_batch, t.pass == PASS_FORWARD ? "forward" : "backward");
     }
     arena_reset(b->arena, mark);
     return status;
@@ -122,8 +125,10 @@ static void make_compute(struct builder *b)
     for (int s = 0; s < b->stage_count; s++)
         for (int i = 0; i < 2 * b->micro_batches; i++) {
             struct turn t = b->turns[s][i];
-            size_t place = ((size_t)t.pass * (size_t)b->stage_count + (size_t)s) * (size_t)b->micro_batches + (size_t)t.micro_batch;
-            b->compute[place] = add_operation(b, t.pass == PASS_FORWARD ? SYMBOL_FORWARD : SYMBOL_BACKWARD, s, s, t.micro_batch);
+            size_t place = ((size_t)t.pass * (size_t)b->stage_count + (size_t)s) * (size_t)b->micro_batches +
+                           (size_t)t.micro_batch;
+            b->compute[place] =
+                add_operation(b, t.pass == PASS_FORWARD ? SYMBOL_FORWARD : SYMBOL_BACKWARD, s, s, t.micro_batch);
         }
 }
 
@@ -141,8 +146,11 @@ static void make_messages(struct builder *b, int stage)
         struct turn t = b->turns[stage][i];
         int boundary = boundary_in(b, t, stage), receive = received[t.pass]++;
         if (boundary < 0) continue;
-        int kind = t.pass == PASS_FORWARD ? SYMBOL_SEND_FORWARD : is_epilogue(b, boundary, receive) ? SYMBOL_SEND_EPILOGUE : SYMBOL_SEND_BACKWARD;
-        int sender = t.pass == PASS_FORWARD ? stage - 1 : stage + 1, *parts = message_of(b, t.pass, boundary, t.micro_batch);
+        int kind = t.pass == PASS_FORWARD              ? SYMBOL_SEND_FORWARD
+                   : is_epilogue(b, boundary, receive) ? SYMBOL_SEND_EPILOGUE
+                                                       : SYMBOL_SEND_BACKWARD;
+        int sender = t.pass == PASS_FORWARD ? stage - 1 : stage + 1,
+            *parts = message_of(b, t.pass, boundary, t.micro_batch);
         int before = compute_of(b, t.pass, sender, t.micro_batch);
         bool in_stream = true;      // `before` stands in the sender's compute stream
         for (int part = 0; part < PART_COUNT; part++) {
@@ -160,12 +168,15 @@ static void make_messages(struct builder *b, int stage)
 
 // What blocks stage `stage` between two of its turns (either may be NULL): what the first sends and what the second
 // receives. Where the two cross on one boundary, both ends take the forward one first; any other rule deadlocks 1F1B.
-static void put_blocking(const struct builder *b, struct stream *stream, int stage, const struct turn *ended, const struct turn *next)
+static void put_blocking(const struct builder *b, struct stream *stream, int stage, const struct turn *ended,
+                         const struct turn *next)
 {
     int sent = -1, received = -1;
     if (!b->schedule->request.parts[PART_BLOCKING]) return;
-    if (ended && boundary_out(b, *ended, stage) >= 0) sent = message_of(b, ended->pass, boundary_out(b, *ended, stage), ended->micro_batch)[PART_BLOCKING];
-    if (next && boundary_in(b, *next, stage) >= 0) received = message_of(b, next->pass, boundary_in(b, *next, stage), next->micro_batch)[PART_BLOCKING];
+    if (ended && boundary_out(b, *ended, stage) >= 0)
+        sent = message_of(b, ended->pass, boundary_out(b, *ended, stage), ended->micro_batch)[PART_BLOCKING];
+    if (next && boundary_in(b, *next, stage) >= 0)
+        received = message_of(b, next->pass, boundary_in(b, *next, stage), next->micro_batch)[PART_BLOCKING];
     bool crossing = sent >= 0 && received >= 0 && ended->pass == PASS_BACKWARD && next->pass == PASS_FORWARD;
     if (crossing) put(stream, received);
     if (sent >= 0) put(stream, sent);
@@ -176,7 +187,8 @@ static void make_compute_stream(struct builder *b, int stage)
 {
     int turn_count = 2 * b->micro_batches;
     const struct turn *turns = b->turns[stage];
-    struct stream *stream = add_stream(b, STREAM_COMPUTE, stage, (b->schedule->request.parts[PART_BLOCKING] ? 3 : 1) * turn_count + 1);
+    struct stream *stream =
+        add_stream(b, STREAM_COMPUTE, stage, (b->schedule->request.parts[PART_BLOCKING] ? 3 : 1) * turn_count + 1);
     for (int i = 0; i <= turn_count; i++) {
         put_blocking(b, stream, stage, i > 0 ? &turns[i - 1] : NULL, i < turn_count ? &turns[i] : NULL);
         if (i < turn_count) put(stream, compute_of(b, turns[i].pass, stage, turns[i].micro_batch));
@@ -187,7 +199,8 @@ static void make_compute_stream(struct builder *b, int stage)
 static void make_link_stream(struct builder *b, enum pass pass, int boundary)
 {
     int producer = pass == PASS_FORWARD ? boundary : boundary + 1;
-    struct stream *stream = add_stream(b, pass == PASS_FORWARD ? STREAM_LINK_FORWARD : STREAM_LINK_BACKWARD, boundary, b->micro_batches);
+    struct stream *stream =
+        add_stream(b, pass == PASS_FORWARD ? STREAM_LINK_FORWARD : STREAM_LINK_BACKWARD, boundary, b->micro_batches);
     for (int i = 0; i < 2 * b->micro_batches; i++) {
         struct turn t = b->turns[producer][i];
         if (t.pass == pass) put(stream, message_of(b, pass, boundary, t.micro_batch)[PART_LINK]);
@@ -199,7 +212,8 @@ static void make_ending(struct builder *b, struct stream *const *compute)
 {
     const struct schedule_request *r = &b->schedule->request;
     int last = b->stage_count - 1, embedding_sync = -1, *after = TAKE(b->arena, b->stage_count, int);
-    for (int s = 0; s <= last; s++) after[s] = compute_of(b, PASS_BACKWARD, s, b->turns[s][2 * b->micro_batches - 1].micro_batch);
+    for (int s = 0; s <= last; s++)
+        after[s] = compute_of(b, PASS_BACKWARD, s, b->turns[s][2 * b->micro_batches - 1].micro_batch);
     for (int s = 0; s <= last && r->sync; s++) {
         int sync = add_operation(b, SYMBOL_SYNC, s, s, -1);
         add_dependence(b, after[s], sync);
@@ -235,7 +249,8 @@ static void make_tables(struct builder *b)
     make_ending(b, compute);
 }
 
-enum status schedule_build(struct schedule *s, const struct schedule_request *request, struct arena *arena, struct error *err)
+enum status schedule_build(struct schedule *s, const struct schedule_request *request, struct arena *arena,
+                           struct error *err)
 {
     int64_t p = request->stage_count, m = request->micro_batches, parts = 0;
     assert(p >= 1 && m >= 1);
@@ -243,8 +258,8 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
     int64_t operation_max = 2 * p * m + 2 * (p - 1) * m * parts + 2 * p + 1;
     *s = (struct schedule){.request = *request};
     if (operation_max > OPERATIONS_MAX)
-        return fail(err, BAD_INPUT, "schedule: %lld stages and %lld micro-batches make %lld operations, more than %d", (long long)p, (long long)m,
-                    (long long)operation_max, OPERATIONS_MAX);
+        return fail(err, BAD_INPUT, "schedule: %lld stages and %lld micro-batches make %lld operations, more than %d",
+                    (long long)p, (long long)m, (long long)operation_max, OPERATIONS_MAX);
     struct builder b = {.schedule = s, .arena = arena, .stage_count = (int)p, .micro_batches = (int)m};
     make_room(&b, (size_t)operation_max);
     TRY(make_turns(&b, err));

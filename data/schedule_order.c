@@ -38,8 +38,8 @@ static enum status refuse(const struct schedule *s, const int *waits_for, struct
     int stuck = 0;
     while (!waits_for[stuck]) stuck++;
     const struct operation *o = &s->operations[stuck];
-    return fail(err, BAD_INPUT, "schedule: deadlock: %s of stage %d, micro-batch %d can never start", symbol_kind_name(o->symbol / s->request.stage_count),
-                o->stage, o->micro_batch);
+    return fail(err, BAD_INPUT, "schedule: deadlock: %s of stage %d, micro-batch %d can never start",
+                symbol_kind_name(o->symbol / s->request.stage_count), o->stage, o->micro_batch);
 }
 
 enum status schedule_order(const struct schedule *s, int *order, struct arena *arena, struct error *err)
@@ -60,9 +60,20 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
 const char *symbol_kind_name(int kind)
 {
     static const char *const names[SYMBOL_KIND_COUNT] = {
-        "forward", "backward", "sync", "optimizer", "send_forward.blocking", "send_forward.link", "send_forward.delay",
-        "send_backward.blocking", "send_backward.link", "send_backward.delay", "send_epilogue.blocking", "send_epilogue.link",
-        "send_epilogue.delay", "embedding_sync",
+        "forward",
+        "backward",
+        "sync",
+        "optimizer",
+        "send_forward.blocking",
+        "send_forward.link",
+        "send_forward.delay",
+        "send_backward.blocking",
+        "send_backward.link",
+        "send_backward.delay",
+        "send_epilogue.blocking",
+        "send_epilogue.link",
+        "send_epilogue.delay",
+        "embedding_sync",
     };
     return kind >= 0 && kind < SYMBOL_KIND_COUNT ? names[kind] : "unknown";
 }

@@ -52,8 +52,10 @@ static void each_edge(struct compiler *c, bool place)
 {
     const struct schedule *s = c->schedule;
     for (int i = 0; i < s->stream_count; i++)
-        for (int k = 1; k < s->streams[i].count; k++) count_or_place(c, place, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
-    for (int i = 0; i < s->dependence_count; i++) count_or_place(c, place, s->dependences[i].before, s->dependences[i].after);
+        for (int k = 1; k < s->streams[i].count; k++)
+            count_or_place(c, place, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
+    for (int i = 0; i < s->dependence_count; i++)
+        count_or_place(c, place, s->dependences[i].before, s->dependences[i].after);
 }
 
 static void find_predecessors(struct compiler *c, struct arena *arena)
@@ -136,8 +138,10 @@ static void make_node(struct compiler *c, int operation)
     for (; next < count; next++) {
         struct edge e = c->edges[next];
         bool last = next == count - 1;
-        int weighted = e.from < 0 ? plain : c->node_of[e.from], weight = e.weight < 0 ? zero : operations[e.weight].symbol;
-        plain = add_node(g, last ? operations[operation].symbol : zero, plain, e, weighted, weight, last ? operation : -1);
+        int weighted = e.from < 0 ? plain : c->node_of[e.from],
+            weight = e.weight < 0 ? zero : operations[e.weight].symbol;
+        plain =
+            add_node(g, last ? operations[operation].symbol : zero, plain, e, weighted, weight, last ? operation : -1);
     }
     c->node_of[operation] = plain;
 }
@@ -169,8 +173,14 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     g->stage_count = schedule->request.stage_count;
     memcpy(g->parts, schedule->request.parts, sizeof g->parts);
     struct compiler c = {
-        .schedule = schedule, .graph = g, .order = TAKE(arena, n, int), .in_stream = TAKE(arena, n, bool), .is_weight = TAKE(arena, n, bool),
-        .is_followed = TAKE(arena, n, bool), .level = TAKE(arena, n, int), .node_of = TAKE(arena, n, int),
+        .schedule = schedule,
+        .graph = g,
+        .order = TAKE(arena, n, int),
+        .in_stream = TAKE(arena, n, bool),
+        .is_weight = TAKE(arena, n, bool),
+        .is_followed = TAKE(arena, n, bool),
+        .level = TAKE(arena, n, int),
+        .node_of = TAKE(arena, n, int),
     };
     TRY(schedule_order(schedule, c.order, arena, err));
     find_predecessors(&c, arena);

@@ -9,7 +9,16 @@
 
 // Durations in any unit; only their proportions matter. A light transfer inside the window still counts against the
 // stages outside it; a heavy one outweighs any stage.
-enum { FAINT_STAGE = 1, LIGHT_STAGE = 50, HEAVY_STAGE = 100, OUTER_TRANSFER = 1, INNER_TRANSFER = 70, HEAVY_TRANSFER = 800, LIGHT_ENDING = 1, HEAVY_ENDING = 100000 };
+enum {
+    FAINT_STAGE = 1,
+    LIGHT_STAGE = 50,
+    HEAVY_STAGE = 100,
+    OUTER_TRANSFER = 1,
+    INNER_TRANSFER = 70,
+    HEAVY_TRANSFER = 800,
+    LIGHT_ENDING = 1,
+    HEAVY_ENDING = 100000
+};
 
 // Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are tried.
 static const int64_t node_budget = (int64_t)1 << 30;
@@ -33,7 +42,8 @@ static void open_pool(struct path_pool *pool, int symbol_total, int most, struct
 {
     int size = 64;
     while (size < 2 * most) size *= 2;
-    *pool = (struct path_pool){.table = TAKE(arena, size, int), .table_size = size, .symbol_count = symbol_total, .arena = arena};
+    *pool = (struct path_pool){
+        .table = TAKE(arena, size, int), .table_size = size, .symbol_count = symbol_total, .arena = arena};
 }
 
 static void add_distinct(struct path_pool *pool, const int *counts)
@@ -69,7 +79,10 @@ static void weigh_window(int64_t *durations, int p, const bool *parts, int a, in
         for (int part = 0; part < PART_COUNT; part++) {
             bool inner = s >= a && s < b;
             int64_t light = inner && heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
-            set_transfer(durations, p, s, part, !parts[part] ? 0 : inner && part == heavy_part ? HEAVY_TRANSFER : light);
+            set_transfer(durations, p, s, part,
+                         !parts[part]                  ? 0
+                         : inner && part == heavy_part ? HEAVY_TRANSFER
+                                                       : light);
         }
     }
     durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = LIGHT_ENDING;
@@ -85,7 +98,8 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
     int p = graph_stage_count(g), symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total, int);
     int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
     const bool *parts = graph_parts(g);
-    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY], all = walks * graph_node_count(g) <= node_budget;
+    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY],
+         all = walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
     open_pool(&pool, symbol_total, (int)walks + 2 * p, arena);
     for (int a = 0; a < p; a++)

@@ -21,7 +21,8 @@ static int64_t column_of(struct window w, int64_t at_ns)
 static void draw(char *cells, struct window w, int64_t start, int64_t end, const char *label, char fill)
 {
     int64_t first = column_of(w, start), last = column_of(w, end), length = (int64_t)strlen(label);
-    for (int64_t i = first < 0 ? 0 : first; i < last && i < CHART_COLUMNS; i++) cells[i] = i - first < length ? label[i - first] : fill;
+    for (int64_t i = first < 0 ? 0 : first; i < last && i < CHART_COLUMNS; i++)
+        cells[i] = i - first < length ? label[i - first] : fill;
 }
 
 // "F12" in two columns is "F2".
@@ -38,7 +39,8 @@ static const char *label_of(char letter, int micro_batch, int64_t columns, char 
 static void draw_operation(char *cells, struct window w, const struct report_replay *r, int operation)
 {
     int kind = report_kind_of(r, operation), micro_batch = r->schedule.operations[operation].micro_batch;
-    int64_t start = r->start_ns[operation], end = r->end_ns[operation], columns = column_of(w, end) - column_of(w, start);
+    int64_t start = r->start_ns[operation], end = r->end_ns[operation],
+            columns = column_of(w, end) - column_of(w, start);
     char label[24];
     if (kind == SYMBOL_FORWARD) draw(cells, w, start, end, label_of('F', micro_batch, columns, label), '-');
     else if (kind == SYMBOL_BACKWARD) draw(cells, w, start, end, label_of('B', micro_batch, columns, label), '=');
@@ -57,7 +59,8 @@ static void print_row(struct report_out *out, const struct report_replay *r, str
     for (int i = r->schedule.operation_count - 1; i >= 0 && r->schedule.operations[i].micro_batch < 0; i--) {
         int kind = report_kind_of(r, i);
         if ((kind == SYMBOL_SYNC && report_place_of(r, i) == stage) ||
-            (kind == SYMBOL_EMBEDDING_SYNC && (stage == 0 || stage == r->schedule.request.stage_count - 1))) draw_operation(cells, w, r, i);
+            (kind == SYMBOL_EMBEDDING_SYNC && (stage == 0 || stage == r->schedule.request.stage_count - 1)))
+            draw_operation(cells, w, r, i);
     }
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
@@ -73,7 +76,8 @@ static void print_axis(struct report_out *out, struct window w)
     memset(line, ' ', sizeof line);
     for (int c = 0; c <= CHART_COLUMNS; c += TICK_COLUMNS) {
         char text[24];
-        int length = snprintf(text, sizeof text, "%.4g", (double)(w.from_ns + c * w.column_ns) / 1e6), at = c == CHART_COLUMNS ? c - length : c;
+        int length = snprintf(text, sizeof text, "%.4g", (double)(w.from_ns + c * w.column_ns) / 1e6),
+            at = c == CHART_COLUMNS ? c - length : c;
         memcpy(line + at, text, (size_t)length);
     }
     line[CHART_COLUMNS] = '\0';
@@ -106,10 +110,12 @@ static int64_t readable_column(const struct report_replay *r)
 
 void report_gantt(struct report_out *out, const struct report_replay *r)
 {
-    int64_t column = readable_column(r), whole = (r->iteration_ns + CHART_COLUMNS - 1) / CHART_COLUMNS, last_from = r->iteration_ns - CHART_COLUMNS * column;
+    int64_t column = readable_column(r), whole = (r->iteration_ns + CHART_COLUMNS - 1) / CHART_COLUMNS,
+            last_from = r->iteration_ns - CHART_COLUMNS * column;
     if (r->iteration_ns <= 0) return;
-    report_print(out, "\nSchedule: F forward, B backward of a micro-batch, > < blocked by a transfer, s gradient sync,\n"
-                      "e embedding sync, o optimizer, . bubble\n");
+    report_print(out,
+                 "\nSchedule: F forward, B backward of a micro-batch, > < blocked by a transfer, s gradient sync,\n"
+                 "e embedding sync, o optimizer, . bubble\n");
     if (whole <= column) {
         print_chart(out, r, (struct window){0, whole});
         return;

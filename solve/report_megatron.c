@@ -64,7 +64,10 @@ static const char *layout_text(const struct exporter *e, struct arena *arena)
     return text.text;
 }
 
-static void put_count(struct report_out *out, const char *flag, int64_t value) { report_print(out, "  --%s %" PRId64 "\n", flag, value); }
+static void put_count(struct report_out *out, const char *flag, int64_t value)
+{
+    report_print(out, "  --%s %" PRId64 "\n", flag, value);
+}
 static void put_flag(struct report_out *out, const char *flag, bool wanted)
 {
     if (wanted) report_print(out, "  --%s\n", flag);
@@ -77,7 +80,8 @@ static void put_parallel(const struct exporter *e)
     put_count(e->out, "tensor-model-parallel-size", l->tensor);
     put_count(e->out, "context-parallel-size", l->context);
     put_count(e->out, "pipeline-model-parallel-size", plan->stage_count);
-    if (plan->stage_count > 1) report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
+    if (plan->stage_count > 1)
+        report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
     put_count(e->out, "micro-batch-size", l->micro_batch);
     put_count(e->out, "global-batch-size", (int64_t)plan->micro_batches * l->micro_batch * l->data);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
@@ -96,7 +100,8 @@ static void put_model(const struct exporter *e)
     put_count(e->out, "seq-length", job->sequence);
     put_flag(e->out, "bf16", job->precision == BF16);
     put_flag(e->out, "fp16", job->precision == FP16);
-    put_flag(e->out, "accumulate-allreduce-grads-in-fp32", job->precision != FP32 && job->gradient_bytes_per_value == 4);
+    put_flag(e->out, "accumulate-allreduce-grads-in-fp32",
+             job->precision != FP32 && job->gradient_bytes_per_value == 4);
     if (!e->problem->model.has_shape) return;
     const struct shape *m = &e->problem->model.shape;
     put_count(e->out, "max-position-embeddings", m->positions ? m->positions : job->sequence);
@@ -104,7 +109,8 @@ static void put_model(const struct exporter *e)
     put_count(e->out, "hidden-size", m->hidden);
     put_count(e->out, "ffn-hidden-size", m->ffn);
     put_count(e->out, "num-attention-heads", m->heads);
-    if (m->kv_heads != m->heads) report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n", m->kv_heads);
+    if (m->kv_heads != m->heads)
+        report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n", m->kv_heads);
     if (m->head_width * m->heads != m->hidden) put_count(e->out, "kv-channels", m->head_width);
     put_flag(e->out, "swiglu", m->gated_ffn);
     put_flag(e->out, "normalization RMSNorm", m->rms_norm);
@@ -135,7 +141,8 @@ static bool put_recompute(const struct exporter *e)
         if (full > most) most = full;
         all_layers &= full == e->blocks[s];
     }
-    for (int s = 0; s < e->plan->stage_count; s++) uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
+    for (int s = 0; s < e->plan->stage_count; s++)
+        uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
     if (selective == e->plan->stage_count) {
         report_print(e->out, "  --recompute-granularity selective\n");
         return true;
@@ -151,18 +158,21 @@ static bool put_recompute(const struct exporter *e)
 static void put_placement(const struct exporter *e)
 {
     const struct plan *plan = e->plan;
-    report_print(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, SLURM_HOSTFILE) so that the ranks\n"
+    report_print(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
+                         "SLURM_HOSTFILE) so that the ranks\n"
                          "# fall on these node groups:\n");
     for (int s = 0; s < plan->stage_count; s++) {
         int64_t rank = s * plan->devices_per_stage;
-        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage %d on %s (%s)\n", rank, rank + plan->devices_per_stage - 1, s, plan->group_names[plan->stages[s].group],
+        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage %d on %s (%s)\n", rank,
+                     rank + plan->devices_per_stage - 1, s, plan->group_names[plan->stages[s].group],
                      plan->group_gpus[plan->stages[s].group]);
     }
 }
 
 static void put_recompute_notes(const struct exporter *e)
 {
-    report_print(e->out, "#   - recomputation that differs between stages; no recompute flag is set, and without it stages may run out of\n"
+    report_print(e->out, "#   - recomputation that differs between stages; no recompute flag is set, and without it "
+                         "stages may run out of\n"
                          "#     memory (full granularity everywhere is safe and slower). The plan:\n");
     for (int s = 0; s < e->plan->stage_count; s++) {
         const struct plan_stage *stage = &e->plan->stages[s];
@@ -177,9 +187,12 @@ static void put_compression_notes(const struct exporter *e)
     const struct plan *plan = e->plan;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        if (stage->gradient_option) report_print(e->out, "#   - low-rank gradient sync of stage %d, rank %d\n", s, plan->gradient_options[stage->gradient_option].rank);
+        if (stage->gradient_option)
+            report_print(e->out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
+                         plan->gradient_options[stage->gradient_option].rank);
         if (stage->boundary_option)
-            report_print(e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s, s - 1, plan->boundary_options[stage->boundary_option].rank,
+            report_print(e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s, s - 1,
+                         plan->boundary_options[stage->boundary_option].rank,
                          plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only" : "");
     }
 }
@@ -190,30 +203,43 @@ static void put_notes(const struct exporter *e, bool recompute_said)
     size_t before = (report_print(e->out, "\n# Not expressed by these flags:\n"), e->out->length);
     if (!recompute_said) put_recompute_notes(e);
     put_compression_notes(e);
-    if (plan->layout.schedule == SCHEDULE_GPIPE) report_print(e->out, "#   - the gpipe schedule: Megatron-LM runs 1F1B\n");
+    if (plan->layout.schedule == SCHEDULE_GPIPE)
+        report_print(e->out, "#   - the gpipe schedule: Megatron-LM runs 1F1B\n");
     if (plan->layout.fused_embedding_sync) report_print(e->out, "#   - the fused embedding synchronisation\n");
     for (int s = 1; s < plan->stage_count; s++)
         if (plan->stages[s].group != plan->stages[0].group) {
             report_print(e->out, "#   - stages on unlike node groups: only the order of the hosts does it (above)\n");
             break;
         }
-    if (!e->problem) report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's problem was not found or has changed since\n");
-    if (e->ends_assumed) report_print(e->out, "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n", e->problem ? "" : ", as layers of their own");
-    if (e->unknown_layers) report_print(e->out, "#   - %d measured layers that are neither embedding, decoder layer nor head\n", e->unknown_layers);
+    if (!e->problem)
+        report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's problem was not found "
+                             "or has changed since\n");
+    if (e->ends_assumed)
+        report_print(e->out, "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n",
+                     e->problem ? "" : ", as layers of their own");
+    if (e->unknown_layers)
+        report_print(e->out, "#   - %d measured layers that are neither embedding, decoder layer nor head\n",
+                     e->unknown_layers);
     if (e->out->length == before) report_print(e->out, "#   (nothing)\n");
 }
 
-enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err)
 {
     struct report_out out;
-    if (!plan->stage_count) return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch", outcome_names[plan->outcome]);
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+                    outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
     struct exporter e = {.out = &out, .plan = plan, .problem = problem};
     count_layers(&e, arena);
-    report_print(&out, "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"
-                       "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer and learning rate\n"
-                       "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n", plan->name ? plan->name : "", report_time(plan->iteration_ns, arena), report_time(plan->bound_ns, arena), PLUMBLINE_VERSION,
-                 plan->stage_count * plan->devices_per_stage);
+    report_print(&out,
+                 "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"
+                 "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
+                 "and learning rate\n"
+                 "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
+                 plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
+                 report_time(plan->bound_ns, arena), PLUMBLINE_VERSION, plan->stage_count * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
     bool recompute_said = put_recompute(&e);

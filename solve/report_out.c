@@ -61,7 +61,8 @@ const char *report_bar(double share, int width, struct arena *arena)
 
 void report_table_begin(struct report_table *t, const char *const *headings, const char *align, struct arena *arena)
 {
-    *t = (struct report_table){.headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
+    *t =
+        (struct report_table){.headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
 }
 
 void report_cell(struct report_table *t, const char *text)
@@ -101,5 +102,6 @@ static void print_row(struct report_out *out, const struct report_table *t, cons
 void report_table_print(struct report_out *out, const struct report_table *t)
 {
     print_row(out, t, t->headings);
-    for (int i = 0; i + t->column_count <= t->cell_count; i += t->column_count) print_row(out, t, (const char *const *)&t->cells[i]);
+    for (int i = 0; i + t->column_count <= t->cell_count; i += t->column_count)
+        print_row(out, t, (const char *const *)&t->cells[i]);
 }

@@ -4,7 +4,9 @@
 
 static struct schedule_request request_of(const struct plan *plan)
 {
-    struct schedule_request r = {.kind = plan->layout.schedule, .stage_count = plan->stage_count, .micro_batches = plan->micro_batches,
+    struct schedule_request r = {.kind = plan->layout.schedule,
+                                 .stage_count = plan->stage_count,
+                                 .micro_batches = plan->micro_batches,
                                  .embedding_sync = plan->embedding_sync_ns > 0};
     for (int i = 0; i < plan->boundary_option_count; i++) r.epilogue |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
@@ -12,7 +14,8 @@ static struct schedule_request request_of(const struct plan *plan)
         r.sync |= stage->sync_ns > 0;
         r.optimizer |= stage->optimizer_ns > 0;
         for (int part = 0; part < PART_COUNT && s < plan->stage_count - 1; part++)
-            r.parts[part] |= stage->send_forward_ns[part] > 0 || stage->send_backward_ns[part] > 0 || stage->send_epilogue_ns[part] > 0;
+            r.parts[part] |= stage->send_forward_ns[part] > 0 || stage->send_backward_ns[part] > 0 ||
+                             stage->send_epilogue_ns[part] > 0;
     }
     return r;
 }
@@ -43,7 +46,8 @@ struct followers {
 
 static struct followers find_followers(const struct schedule *s, struct arena *arena)
 {
-    struct followers f = {{TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count, int)}, TAKE(arena, s->operation_count, int),
+    struct followers f = {{TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count, int)},
+                          TAKE(arena, s->operation_count, int),
                           TAKE(arena, s->dependence_count, int)};
     for (int i = 0; i < s->operation_count; i++) f.on_stream[0][i] = f.on_stream[1][i] = f.first_dependence[i] = -1;
     for (int i = 0; i < s->stream_count; i++)
@@ -94,7 +98,8 @@ enum status report_replay(struct report_replay *r, const struct plan *plan, stru
         r->end_ns[i] = r->start_ns[i] + report_duration_of(r, i);
         tell(r, waited_for, i, f.on_stream[0][i]);
         tell(r, waited_for, i, f.on_stream[1][i]);
-        for (int d = f.first_dependence[i]; d >= 0; d = f.next_dependence[d]) tell(r, waited_for, i, r->schedule.dependences[d].after);
+        for (int d = f.first_dependence[i]; d >= 0; d = f.next_dependence[d])
+            tell(r, waited_for, i, r->schedule.dependences[d].after);
     }
     trace_back(r, waited_for);
     return OK;

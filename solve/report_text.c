@@ -13,52 +13,70 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
     if (!plan->stage_count) {
         report_print(out, "%s: %s", title, sentences[plan->outcome]);
         report_print(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
-        if (plan->bound_ns > 0) report_print(out, "any plan takes at least %s\n", report_time(plan->bound_ns, out->arena));
+        if (plan->bound_ns > 0)
+            report_print(out, "any plan takes at least %s\n", report_time(plan->bound_ns, out->arena));
         return;
     }
     bool proven = plan->bound_ns == plan->iteration_ns;
-    report_print(out, "%s: %s per iteration, %s\n", title, report_time(plan->iteration_ns, out->arena), proven ? "proven optimal" : sentences[plan->outcome]);
-    report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena), 100 * plan_gap(plan), 100 * plan->gap_asked);
+    report_print(out, "%s: %s per iteration, %s\n", title, report_time(plan->iteration_ns, out->arena),
+                 proven ? "proven optimal" : sentences[plan->outcome]);
+    report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
+                 100 * plan_gap(plan), 100 * plan->gap_asked);
 }
 
 static void print_layout(struct report_out *out, const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
     int64_t sequences = (int64_t)plan->micro_batches * l->micro_batch * l->data;
-    report_print(out, "  layout     %d pipeline stages x %" PRId64 " GPUs (tensor %d, context %d, data %d) = %" PRId64 " GPUs\n", plan->stage_count, plan->devices_per_stage,
-                 l->tensor, l->context, l->data, plan->stage_count * plan->devices_per_stage);
-    report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s\n", schedule_names[l->schedule], plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s");
-    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero, l->sequence_parallel ? ", sequence parallel" : "",
-                 l->fused_attention ? ", fused attention" : "", l->fused_embedding_sync ? ", fused embedding sync" : "");
+    report_print(
+        out, "  layout     %d pipeline stages x %" PRId64 " GPUs (tensor %d, context %d, data %d) = %" PRId64 " GPUs\n",
+        plan->stage_count, plan->devices_per_stage, l->tensor, l->context, l->data,
+        plan->stage_count * plan->devices_per_stage);
+    report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s\n", schedule_names[l->schedule],
+                 plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s");
+    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero,
+                 l->sequence_parallel ? ", sequence parallel" : "", l->fused_attention ? ", fused attention" : "",
+                 l->fused_embedding_sync ? ", fused embedding sync" : "");
     if (plan->iteration_ns > 0)
-        report_print(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n", (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
+        report_print(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
+                     (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
 }
 
 static const char *recompute_text(const struct plan_stage *stage, struct arena *arena)
 {
-    if (stage->recompute == RECOMPUTE_FIRST_LAYERS) return arena_print(arena, "first %d layers", stage->recomputed_layers);
+    if (stage->recompute == RECOMPUTE_FIRST_LAYERS)
+        return arena_print(arena, "first %d layers", stage->recomputed_layers);
     return stage->recompute == RECOMPUTE_NONE ? "-" : recompute_names[stage->recompute];
 }
 
 static const char *compression_text(const struct plan *plan, const struct plan_stage *stage, struct arena *arena)
 {
-    const struct priced_gradient_option *g = stage->gradient_option > 0 && stage->gradient_option < plan->gradient_option_count ? &plan->gradient_options[stage->gradient_option] : NULL;
-    const struct priced_boundary_option *b = stage->boundary_option > 0 && stage->boundary_option < plan->boundary_option_count ? &plan->boundary_options[stage->boundary_option] : NULL;
+    const struct priced_gradient_option *g =
+        stage->gradient_option > 0 && stage->gradient_option < plan->gradient_option_count
+            ? &plan->gradient_options[stage->gradient_option]
+            : NULL;
+    const struct priced_boundary_option *b =
+        stage->boundary_option > 0 && stage->boundary_option < plan->boundary_option_count
+            ? &plan->boundary_options[stage->boundary_option]
+            : NULL;
     const char *gradient = g ? arena_print(arena, "gradient rank %d", g->rank) : "";
-    const char *boundary = b ? arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : "") : "";
+    const char *boundary =
+        b ? arena_print(arena, "backward rank %d%s", b->rank, b->epilogue_only ? " (drain)" : "") : "";
     return g || b ? arena_print(arena, "%s%s%s", gradient, g && b ? ", " : "", boundary) : "-";
 }
 
 static void print_placement(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"stage", "layers", "count", "node group", "GPU", "ranks", "recompute", "compression"};
+    static const char *const headings[] = {"stage", "layers", "count",     "node group",
+                                           "GPU",   "ranks",  "recompute", "compression"};
     struct report_table t;
     report_table_begin(&t, headings, "rlrlllll", out->arena);
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
         int64_t rank = s * plan->devices_per_stage;
         report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t, arena_print(out->arena, "%d-%d", stage->first_layer, stage->first_layer + stage->layer_count - 1));
+        report_cell(&t,
+                    arena_print(out->arena, "%d-%d", stage->first_layer, stage->first_layer + stage->layer_count - 1));
         report_cell(&t, arena_print(out->arena, "%d", stage->layer_count));
         report_cell(&t, plan->group_names[stage->group]);
         report_cell(&t, plan->group_gpus[stage->group]);
@@ -79,7 +97,8 @@ static const char *sum_of_parts(const int64_t *parts, struct arena *arena)
 
 static void print_times(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"stage", "forward", "backward", "send on", "back here", "in drain", "sync", "optimizer"};
+    static const char *const headings[] = {"stage",     "forward",  "backward", "send on",
+                                           "back here", "in drain", "sync",     "optimizer"};
     struct report_table t;
     bool drain = false;
     report_table_begin(&t, headings, "rrrrrrrr", out->arena);
@@ -98,21 +117,29 @@ static void print_times(struct report_out *out, const struct plan *plan)
     }
     report_print(out, "\nTimes in ms (of one micro-batch, and of its messages to and from the next stage)\n");
     report_table_print(out, &t);
-    if (plan->embedding_sync_ns) report_print(out, "  embedding sync of the first and last stage: %s\n", report_time(plan->embedding_sync_ns, out->arena));
+    if (plan->embedding_sync_ns)
+        report_print(out, "  embedding sync of the first and last stage: %s\n",
+                     report_time(plan->embedding_sync_ns, out->arena));
 }
 
-static const char *bytes_or_dash(int64_t bytes, struct arena *arena) { return bytes ? report_gigabytes(bytes, arena) : "-"; }
+static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
+{
+    return bytes ? report_gigabytes(bytes, arena) : "-";
+}
 
 static void print_memory(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"stage", "weights", "grads", "optim", "activ", "working", "buffers", "feedback", "const", "total", "limit", "", "used"};
+    static const char *const headings[] = {"stage", "weights", "grads", "optim", "activ", "work", "buf",
+                                           "feedb", "const",   "total", "limit", "",      "used"};
     struct report_table t;
     report_table_begin(&t, headings, "rrrrrrrrrrrlr", out->arena);
     for (int s = 0; s < plan->stage_count; s++) {
         const struct memory_parts *m = &plan->stages[s].memory;
-        int64_t total = m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->activation_bytes + m->working_bytes + m->buffer_bytes + m->feedback_bytes + m->constant_bytes;
-        int64_t limit = plan->stages[s].memory_limit_bytes, parts[] = {m->weight_bytes, m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
-                                                                       m->working_bytes, m->buffer_bytes, m->feedback_bytes, m->constant_bytes};
+        int64_t total = m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->activation_bytes +
+                        m->working_bytes + m->buffer_bytes + m->feedback_bytes + m->constant_bytes;
+        int64_t limit = plan->stages[s].memory_limit_bytes,
+                parts[] = {m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
+                           m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
         double share = limit > 0 ? (double)total / (double)limit : 1;
         report_cell(&t, arena_print(out->arena, "%d", s));
         for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) report_cell(&t, bytes_or_dash(parts[i], out->arena));
@@ -133,11 +160,12 @@ static void print_origin(struct report_out *out, const struct plan *plan)
         report_print(out, "  %-8s %s  %s\n", s->role, s->sha256, s->path);
     }
     if (plan->document.made_by) report_print(out, "  by %s, seed %" PRId64 "\n", plan->document.made_by, plan->seed);
-    report_print(out, "  search: %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64 " path rows, %.2f s\n", plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows,
-                 plan->effort.seconds);
+    report_print(out, "  search: %" PRId64 " boxes, %" PRId64 " relaxations, %" PRId64 " path rows, %.2f s\n",
+                 plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
-enum status report_text(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_text(const struct plan *plan, const char **text, size_t *length, struct arena *arena,
+                        struct error *err)
 {
     struct report_out out;
     struct report_replay replay;
@@ -147,8 +175,10 @@ enum status report_text(const struct plan *plan, const char **text, size_t *leng
         TRY(report_replay(&replay, plan, arena, err));
         print_layout(&out, plan);
         if (replay.iteration_ns != plan->iteration_ns)
-            report_print(&out, "  WARNING    a replay of the plan's own times takes %" PRId64 " ns, not the claimed %" PRId64 " ns: see plumbline verify\n", replay.iteration_ns,
-                         plan->iteration_ns);
+            report_print(&out,
+                         "  WARNING    a replay of the plan's own times takes %" PRId64 " ns, not the claimed %" PRId64
+                         " ns: see plumbline verify\n",
+                         replay.iteration_ns, plan->iteration_ns);
         print_placement(&out, plan);
         print_times(&out, plan);
         print_memory(&out, plan);

@@ -18,7 +18,8 @@ struct tracer {
 
 static double microseconds(int64_t ns) { return (double)ns / 1000; }
 
-static void open_event(struct tracer *t, const char *phase, const char *name, int64_t at_ns, int stage, enum track track)
+static void open_event(struct tracer *t, const char *phase, const char *name, int64_t at_ns, int stage,
+                       enum track track)
 {
     json_open_flat_object(&t->json, NULL);
     json_put_text(&t->json, "ph", phase);
@@ -28,7 +29,8 @@ static void open_event(struct tracer *t, const char *phase, const char *name, in
     json_put_count(&t->json, "tid", track);
 }
 
-static void put_metadata(struct tracer *t, const char *what, int stage, int track, const char *key, const char *text, int64_t count)
+static void put_metadata(struct tracer *t, const char *what, int stage, int track, const char *key, const char *text,
+                         int64_t count)
 {
     json_open_flat_object(&t->json, NULL);
     json_put_text(&t->json, "ph", "M");
@@ -47,8 +49,8 @@ static void put_names(struct tracer *t, struct arena *arena)
     static const char *const tracks[TRACK_COUNT] = {"compute", "link forward", "link backward", "sync"};
     for (int s = 0; s < t->plan->stage_count; s++) {
         const struct plan_stage *stage = &t->plan->stages[s];
-        const char *name = arena_print(arena, "stage %d: layers %d-%d on %s", s, stage->first_layer, stage->first_layer + stage->layer_count - 1,
-                                       t->plan->group_names[stage->group]);
+        const char *name = arena_print(arena, "stage %d: layers %d-%d on %s", s, stage->first_layer,
+                                       stage->first_layer + stage->layer_count - 1, t->plan->group_names[stage->group]);
         put_metadata(t, "process_name", s, 0, "name", name, 0);
         put_metadata(t, "process_sort_index", s, 0, "sort_index", NULL, s);
         for (int track = 0; track < TRACK_COUNT; track++) {
@@ -70,7 +72,8 @@ static const char *name_of(const struct report_replay *r, int operation, char na
 {
     int kind = report_kind_of(r, operation), micro_batch = r->schedule.operations[operation].micro_batch;
     if (micro_batch < 0) return symbol_kind_name(kind);
-    if (kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD) snprintf(name, NAME_MAX_BYTES, "%c%d", kind == SYMBOL_FORWARD ? 'F' : 'B', micro_batch);
+    if (kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD)
+        snprintf(name, NAME_MAX_BYTES, "%c%d", kind == SYMBOL_FORWARD ? 'F' : 'B', micro_batch);
     else snprintf(name, NAME_MAX_BYTES, "%s %d", symbol_kind_name(kind), micro_batch);
     return name;
 }
@@ -83,7 +86,8 @@ static void put_slice(struct tracer *t, int operation, int stage, enum track tra
     json_put_number(&t->json, "dur", microseconds(report_duration_of(r, operation)));
     json_put_text(&t->json, "cat", category_of(report_kind_of(r, operation)));
     json_open_flat_object(&t->json, "args");
-    if (r->schedule.operations[operation].micro_batch >= 0) json_put_count(&t->json, "micro_batch", r->schedule.operations[operation].micro_batch);
+    if (r->schedule.operations[operation].micro_batch >= 0)
+        json_put_count(&t->json, "micro_batch", r->schedule.operations[operation].micro_batch);
     json_put_bool(&t->json, "critical", t->critical[operation]);
     json_close_object(&t->json);
     json_close_object(&t->json);
@@ -117,7 +121,8 @@ static void put_others(struct tracer *t)
         }
         for (int end = 0; end < 2; end++) {
             char name[NAME_MAX_BYTES];
-            open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i], stage, TRACK_COMPUTE);
+            open_event(t, end ? "e" : "b", name_of(r, i, name), end ? r->end_ns[i] : r->start_ns[i], stage,
+                       TRACK_COMPUTE);
             json_put_text(&t->json, "cat", "delay");
             json_put_count(&t->json, "id", i);
             json_close_object(&t->json);
@@ -127,7 +132,9 @@ static void put_others(struct tracer *t)
 
 static int *compute_of(const struct tracer *t, int backward, int stage, int micro_batch)
 {
-    return &t->compute[((size_t)backward * (size_t)t->plan->stage_count + (size_t)stage) * (size_t)t->plan->micro_batches + (size_t)micro_batch];
+    return &t->compute[((size_t)backward * (size_t)t->plan->stage_count + (size_t)stage) *
+                           (size_t)t->plan->micro_batches +
+                       (size_t)micro_batch];
 }
 
 // Arrows bind to the slice around their time: the middle of both ends' computation.
@@ -136,7 +143,8 @@ static void put_arrow(struct tracer *t, int from, int to, int64_t id)
     const struct report_replay *r = t->replay;
     const int ends[] = {from, to};
     for (int i = 0; i < 2; i++) {
-        open_event(t, i ? "f" : "s", "message", (r->start_ns[ends[i]] + r->end_ns[ends[i]]) / 2, r->schedule.operations[ends[i]].stage, TRACK_COMPUTE);
+        open_event(t, i ? "f" : "s", "message", (r->start_ns[ends[i]] + r->end_ns[ends[i]]) / 2,
+                   r->schedule.operations[ends[i]].stage, TRACK_COMPUTE);
         json_put_text(&t->json, "cat", "message");
         json_put_count(&t->json, "id", id);
         if (i) json_put_text(&t->json, "bp", "e");
@@ -168,7 +176,8 @@ static void put_counters(struct tracer *t)
             int64_t at = kind == SYMBOL_FORWARD ? r->start_ns[stream->operations[k]] : r->end_ns[stream->operations[k]];
             open_event(t, "C", "activations", at, stream->stage, TRACK_COMPUTE);
             json_open_flat_object(&t->json, "args");
-            json_put_number(&t->json, "GB", (double)t->plan->stages[stream->stage].memory.activation_bytes / most * held / 1e9);
+            json_put_number(&t->json, "GB",
+                            (double)t->plan->stages[stream->stage].memory.activation_bytes / most * held / 1e9);
             json_close_object(&t->json);
             json_close_object(&t->json);
         }
@@ -184,17 +193,22 @@ static void prepare(struct tracer *t, struct arena *arena)
     for (int i = 0; i < r->path_length; i++) t->critical[r->path[i]] = true;
     for (int i = 0; i < r->schedule.operation_count; i++) {
         int kind = report_kind_of(r, i);
-        if (kind <= SYMBOL_BACKWARD) *compute_of(t, kind == SYMBOL_BACKWARD, report_place_of(r, i), r->schedule.operations[i].micro_batch) = i;
+        if (kind <= SYMBOL_BACKWARD)
+            *compute_of(t, kind == SYMBOL_BACKWARD, report_place_of(r, i), r->schedule.operations[i].micro_batch) = i;
     }
 }
 
-enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err)
+enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena,
+                         struct error *err)
 {
     struct report_replay replay;
-    if (!plan->stage_count) return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to trace", outcome_names[plan->outcome]);
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to trace",
+                    outcome_names[plan->outcome]);
     TRY(report_replay(&replay, plan, arena, err));
     if (replay.schedule.operation_count > TRACE_OPERATIONS_MAX)
-        return fail(err, BAD_INPUT, "%d operations are too many for a trace (at most %d)", replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
+        return fail(err, BAD_INPUT, "%d operations are too many for a trace (at most %d)",
+                    replay.schedule.operation_count, TRACE_OPERATIONS_MAX);
     struct tracer t = {.plan = plan, .replay = &replay};
     prepare(&t, arena);
     json_begin(&t.json, arena);

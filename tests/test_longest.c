@@ -25,9 +25,13 @@ static int64_t random_below(uint64_t *state, int64_t n) { return (int64_t)(next_
 static struct schedule_request draw_request(uint64_t *state)
 {
     struct schedule_request r = {
-        .kind = random_below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .stage_count = 1 + (int)random_below(state, 9),
-        .micro_batches = 1 + (int)random_below(state, 14), .epilogue = random_below(state, 2), .sync = random_below(state, 2),
-        .optimizer = random_below(state, 2), .embedding_sync = random_below(state, 3) == 0,
+        .kind = random_below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
+        .stage_count = 1 + (int)random_below(state, 9),
+        .micro_batches = 1 + (int)random_below(state, 14),
+        .epilogue = random_below(state, 2),
+        .sync = random_below(state, 2),
+        .optimizer = random_below(state, 2),
+        .embedding_sync = random_below(state, 3) == 0,
     };
     for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_below(state, 2);
     return r;
@@ -70,7 +74,8 @@ static int64_t simulate(const struct schedule *s, const int64_t *durations, int6
             left--;
             if (end[o] > longest) longest = end[o];
             for (int k = 0; k < s->stream_count; k++)
-                if (next[k] < s->streams[k].count && s->streams[k].operations[next[k]] == o) next[k]++, free_at[k] = end[o];
+                if (next[k] < s->streams[k].count && s->streams[k].operations[next[k]] == o)
+                    next[k]++, free_at[k] = end[o];
         }
     }
     assert_int_equal(left, 0);
@@ -108,10 +113,12 @@ static void test_random(void **state)
         arena_open(&arena, NULL);
         assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols, int), *path = TAKE(&arena, s.operation_count, int), path_count;
+        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols, int),
+            *path = TAKE(&arena, s.operation_count, int), path_count;
         assert_int_equal(symbols, symbol_count(r.stage_count));
         for (int draw = 0; draw < 4; draw++) {
-            int64_t *durations = draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena), *end = TAKE(&arena, s.operation_count, int64_t);
+            int64_t *durations = draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena),
+                    *end = TAKE(&arena, s.operation_count, int64_t);
             int64_t expected = simulate(&s, durations, end, &arena);
             memset(counts, 255, (size_t)symbols * sizeof *counts);
             assert_int_equal(graph_longest(g, durations, counts), expected);
@@ -134,17 +141,22 @@ static void test_random(void **state)
 
 struct pipeline { struct schedule schedule; struct graph *graph; int64_t *durations; int stage_count; };
 
-static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count, int micro_batches, bool delay, struct arena *arena)
+static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count, int micro_batches, bool delay,
+                          struct arena *arena)
 {
     struct error err = {OK, ""};
-    struct schedule_request r = {.kind = kind, .stage_count = stage_count, .micro_batches = micro_batches, .parts = {[PART_DELAY] = delay}};
+    struct schedule_request r = {
+        .kind = kind, .stage_count = stage_count, .micro_batches = micro_batches, .parts = {[PART_DELAY] = delay}};
     assert_int_equal(schedule_build(&p->schedule, &r, arena, &err), OK);
     assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &err), OK);
     p->durations = TAKE(arena, symbol_count(stage_count), int64_t);
     p->stage_count = stage_count;
 }
 
-static int64_t *duration_of(struct pipeline *p, int kind, int stage) { return &p->durations[symbol_index(p->stage_count, kind, stage)]; }
+static int64_t *duration_of(struct pipeline *p, int kind, int stage)
+{
+    return &p->durations[symbol_index(p->stage_count, kind, stage)];
+}
 
 // GPipe, unequal stages, no transfers: sum F + (m-1) max F + sum B + (m-1) max B.
 static void test_gpipe_closed_form(void **state)
@@ -159,7 +171,8 @@ static void test_gpipe_closed_form(void **state)
         arena_open(&arena, NULL);
         open_pipeline(&p, SCHEDULE_GPIPE, stages, m, round % 2, &arena);
         for (int s = 0; s < stages; s++) {
-            int64_t f = *duration_of(&p, SYMBOL_FORWARD, s) = 1 + random_below(&seed, 1000), b = *duration_of(&p, SYMBOL_BACKWARD, s) = 1 + random_below(&seed, 1000);
+            int64_t f = *duration_of(&p, SYMBOL_FORWARD, s) = 1 + random_below(&seed, 1000),
+                    b = *duration_of(&p, SYMBOL_BACKWARD, s) = 1 + random_below(&seed, 1000);
             sum += f + b;
             if (f > most_forward) most_forward = f;
             if (b > most_backward) most_backward = b;
@@ -179,7 +192,8 @@ static void test_1f1b_equal_stages(void **state)
             struct pipeline p;
             arena_open(&arena, NULL);
             open_pipeline(&p, SCHEDULE_1F1B, stages, m, false, &arena);
-            for (int s = 0; s < stages; s++) *duration_of(&p, SYMBOL_FORWARD, s) = 7, *duration_of(&p, SYMBOL_BACKWARD, s) = 15;
+            for (int s = 0; s < stages; s++)
+                *duration_of(&p, SYMBOL_FORWARD, s) = 7, *duration_of(&p, SYMBOL_BACKWARD, s) = 15;
             assert_int_equal(graph_longest(p.graph, p.durations, NULL), (m + stages - 1) * 22);
             arena_close(&arena);
         }
@@ -202,7 +216,8 @@ static void test_1f1b_bounds(void **state)
         for (int s = 0; s < stages; s++) {
             *duration_of(&p, SYMBOL_FORWARD, s) = 100 + random_below(&seed, 100);
             *duration_of(&p, SYMBOL_BACKWARD, s) = 200 + random_below(&seed, 200);
-            *duration_of(&p, SYMBOL_SEND_FORWARD + PART_DELAY, s) = *duration_of(&p, SYMBOL_SEND_BACKWARD + PART_DELAY, s) = random_below(&seed, 80);
+            *duration_of(&p, SYMBOL_SEND_FORWARD + PART_DELAY, s) =
+                *duration_of(&p, SYMBOL_SEND_BACKWARD + PART_DELAY, s) = random_below(&seed, 80);
         }
         twice.durations = p.durations;
         int64_t length = graph_longest(p.graph, p.durations, NULL), before = 0;
@@ -239,7 +254,8 @@ static void test_starting_paths(void **state)
         int symbols = graph_symbol_count(g), *paths, count = graph_starting_paths(g, &paths, &arena);
         assert_true(count >= 1);
         for (int draw = 0; draw < 5; draw++) {
-            int64_t *durations = draw_durations(&seed, symbols, 1000, &arena), length = graph_longest(g, durations, NULL);
+            int64_t *durations = draw_durations(&seed, symbols, 1000, &arena),
+                    length = graph_longest(g, durations, NULL);
             for (int i = 0; i < count; i++) {
                 int64_t sum = 0;
                 for (int k = 0; k < symbols; k++) sum += paths[i * symbols + k] * durations[k];
@@ -247,11 +263,13 @@ static void test_starting_paths(void **state)
             }
         }
         for (int i = 0; i < count; i++)
-            for (int j = 0; j < i; j++) assert_memory_not_equal(&paths[i * symbols], &paths[j * symbols], (size_t)symbols * sizeof *paths);
+            for (int j = 0; j < i; j++)
+                assert_memory_not_equal(&paths[i * symbols], &paths[j * symbols], (size_t)symbols * sizeof *paths);
         for (int stage = 0; stage < r.stage_count; stage++) {
             int most = 0;
             for (int i = 0; i < count; i++)
-                if (paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] > most) most = paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
+                if (paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] > most)
+                    most = paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
             assert_int_equal(most, r.micro_batches);
         }
         arena_close(&arena);
@@ -261,8 +279,11 @@ static void test_starting_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random), cmocka_unit_test(test_gpipe_closed_form), cmocka_unit_test(test_1f1b_equal_stages),
-        cmocka_unit_test(test_1f1b_bounds), cmocka_unit_test(test_starting_paths),
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_gpipe_closed_form),
+        cmocka_unit_test(test_1f1b_equal_stages),
+        cmocka_unit_test(test_1f1b_bounds),
+        cmocka_unit_test(test_starting_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,8 +26,14 @@ static const struct stream *stream_of(const struct schedule *s, enum stream_kind
     return NULL;
 }
 
-static int kind_of(const struct schedule *s, int operation) { return s->operations[operation].symbol / s->request.stage_count; }
-static int symbol_stage_of(const struct schedule *s, int operation) { return s->operations[operation].symbol % s->request.stage_count; }
+static int kind_of(const struct schedule *s, int operation)
+{
+    return s->operations[operation].symbol / s->request.stage_count;
+}
+static int symbol_stage_of(const struct schedule *s, int operation)
+{
+    return s->operations[operation].symbol % s->request.stage_count;
+}
 
 // "F0 F1 B0 ..." of a stage's compute stream; f and b for blocking messages, O for the optimizer.
 static const char *compute_text(const struct schedule *s, int stage, struct arena *arena)
@@ -36,8 +42,13 @@ static const char *compute_text(const struct schedule *s, int stage, struct aren
     const char *text = "";
     for (int i = 0; i < c->count; i++) {
         int kind = kind_of(s, c->operations[i]);
-        const char letter = kind == SYMBOL_FORWARD ? 'F' : kind == SYMBOL_BACKWARD ? 'B' : kind == SYMBOL_OPTIMIZER ? 'O' : kind == SYMBOL_SEND_FORWARD + PART_BLOCKING ? 'f' : 'b';
-        text = arena_print(arena, letter == 'O' ? "%s%s%c" : "%s%s%c%d", text, i ? " " : "", letter, s->operations[c->operations[i]].micro_batch);
+        const char letter = kind == SYMBOL_FORWARD                        ? 'F'
+                            : kind == SYMBOL_BACKWARD                     ? 'B'
+                            : kind == SYMBOL_OPTIMIZER                    ? 'O'
+                            : kind == SYMBOL_SEND_FORWARD + PART_BLOCKING ? 'f'
+                                                                          : 'b';
+        text = arena_print(arena, letter == 'O' ? "%s%s%c" : "%s%s%c%d", text, i ? " " : "", letter,
+                           s->operations[c->operations[i]].micro_batch);
     }
     return text;
 }
@@ -48,7 +59,9 @@ static void test_written_order(void **state)
     struct arena arena;
     struct schedule s;
     arena_open(&arena, NULL);
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 3, .micro_batches = 4, .optimizer = true}, &arena);
+    build(&s,
+          &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 3, .micro_batches = 4, .optimizer = true},
+          &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
     assert_string_equal(compute_text(&s, 1, &arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
     assert_string_equal(compute_text(&s, 2, &arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
@@ -57,7 +70,10 @@ static void test_written_order(void **state)
     build(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, .stage_count = 2, .micro_batches = 3}, &arena);
     for (int stage = 0; stage < 2; stage++) assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
     // Both ends take the forward transfer of a crossing pair first.
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}}, &arena);
+    build(&s,
+          &(struct schedule_request){
+              .kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
+          &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 f0 F1 f1 b0 B0 F2 f2 b1 B1 b2 B2");
     assert_string_equal(compute_text(&s, 1, &arena), "f0 F0 B0 f1 b0 F1 B1 f2 b1 F2 B2 b2");
     arena_close(&arena);
@@ -80,7 +96,8 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
     for (int kind = 0; kind < SYMBOL_SEND_EPILOGUE; kind++)
         for (int stage = 0; stage < p; stage++)
             for (int k = 0; k < m; k++) {
-                bool message = kind >= SYMBOL_SEND_FORWARD && s->request.parts[(kind - SYMBOL_SEND_FORWARD) % PART_COUNT] && stage < p - 1;
+                bool message = kind >= SYMBOL_SEND_FORWARD &&
+                               s->request.parts[(kind - SYMBOL_SEND_FORWARD) % PART_COUNT] && stage < p - 1;
                 assert_int_equal(seen[(kind * p + stage) * m + k], kind <= SYMBOL_BACKWARD || message);
             }
 }
@@ -96,9 +113,11 @@ static void check_order(const struct schedule *s, struct arena *arena)
         assert_int_equal(place[order[i]], -1);
         place[order[i]] = i;
     }
-    for (int i = 0; i < s->dependence_count; i++) assert_true(place[s->dependences[i].before] < place[s->dependences[i].after]);
+    for (int i = 0; i < s->dependence_count; i++)
+        assert_true(place[s->dependences[i].before] < place[s->dependences[i].after]);
     for (int i = 0; i < s->stream_count; i++)
-        for (int k = 1; k < s->streams[i].count; k++) assert_true(place[s->streams[i].operations[k - 1]] < place[s->streams[i].operations[k]]);
+        for (int k = 1; k < s->streams[i].count; k++)
+            assert_true(place[s->streams[i].operations[k - 1]] < place[s->streams[i].operations[k]]);
 }
 
 // All shapes and parts: no deadlock, everything once, the counts in flight that the closed forms give.
@@ -110,13 +129,20 @@ static void test_all_shapes(void **state)
             for (int mask = 0; mask < 16; mask++) {
                 struct arena arena;
                 struct schedule s;
-                struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .stage_count = p, .micro_batches = m,
-                                             .parts = {mask & 1, mask & 2, mask & 4}, .epilogue = m % 2, .sync = p % 2, .optimizer = m % 3, .embedding_sync = p > 1 && m % 5};
+                struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
+                                             .stage_count = p,
+                                             .micro_batches = m,
+                                             .parts = {mask & 1, mask & 2, mask & 4},
+                                             .epilogue = m % 2,
+                                             .sync = p % 2,
+                                             .optimizer = m % 3,
+                                             .embedding_sync = p > 1 && m % 5};
                 arena_open(&arena, NULL);
                 build(&s, &r, &arena);
                 check_each_once(&s, &arena);
                 check_order(&s, &arena);
-                for (int stage = 0; stage < p; stage++) assert_int_equal(s.in_flight[stage], r.kind == SCHEDULE_GPIPE ? m : smaller(m, p - stage));
+                for (int stage = 0; stage < p; stage++)
+                    assert_int_equal(s.in_flight[stage], r.kind == SCHEDULE_GPIPE ? m : smaller(m, p - stage));
                 arena_close(&arena);
             }
 }
@@ -129,7 +155,12 @@ static void test_large_blocking(void **state)
         struct arena arena;
         struct schedule s;
         arena_open(&arena, NULL);
-        build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = shapes[i][0], .micro_batches = shapes[i][1], .parts = {true, true, true}}, &arena);
+        build(&s,
+              &(struct schedule_request){.kind = SCHEDULE_1F1B,
+                                         .stage_count = shapes[i][0],
+                                         .micro_batches = shapes[i][1],
+                                         .parts = {true, true, true}},
+              &arena);
         arena_close(&arena);
     }
 }
@@ -144,7 +175,13 @@ static void test_epilogue(void **state)
             struct schedule s;
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
             arena_open(&arena, NULL);
-            build(&s, &(struct schedule_request){.kind = (enum schedule_kind)kind, .stage_count = p, .micro_batches = m, .parts = {[PART_LINK] = true}, .epilogue = true}, &arena);
+            build(&s,
+                  &(struct schedule_request){.kind = (enum schedule_kind)kind,
+                                             .stage_count = p,
+                                             .micro_batches = m,
+                                             .parts = {[PART_LINK] = true},
+                                             .epilogue = true},
+                  &arena);
             for (int i = 0; i < s.operation_count; i++) {
                 int boundary = symbol_stage_of(&s, i);
                 if (kind_of(&s, i) == SYMBOL_SEND_BACKWARD + PART_LINK) steady[boundary]++;
@@ -164,7 +201,9 @@ static bool depends(const struct schedule *s, int before_kind, int before_stage,
 {
     for (int i = 0; i < s->dependence_count; i++) {
         int a = s->dependences[i].before, b = s->dependences[i].after;
-        if (kind_of(s, a) == before_kind && symbol_stage_of(s, a) == before_stage && kind_of(s, b) == after_kind && symbol_stage_of(s, b) == after_stage) return true;
+        if (kind_of(s, a) == before_kind && symbol_stage_of(s, a) == before_stage && kind_of(s, b) == after_kind &&
+            symbol_stage_of(s, b) == after_stage)
+            return true;
     }
     return false;
 }
@@ -174,7 +213,12 @@ static void test_endings(void **state)
     (void)state;
     struct arena arena;
     struct schedule s;
-    struct schedule_request r = {.kind = SCHEDULE_1F1B, .stage_count = 3, .micro_batches = 2, .sync = true, .optimizer = true, .embedding_sync = true};
+    struct schedule_request r = {.kind = SCHEDULE_1F1B,
+                                 .stage_count = 3,
+                                 .micro_batches = 2,
+                                 .sync = true,
+                                 .optimizer = true,
+                                 .embedding_sync = true};
     arena_open(&arena, NULL);
     build(&s, &r, &arena);
     for (int stage = 0; stage < 3; stage++) {
@@ -201,7 +245,10 @@ static void test_deadlock(void **state)
     struct schedule s;
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}}, &arena);
+    build(&s,
+          &(struct schedule_request){
+              .kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
+          &arena);
     const struct stream *c = stream_of(&s, STREAM_COMPUTE, 1);
     int swapped = c->operations[3];         // stage 1 sends backward before it takes the next forward
     assert_int_equal(kind_of(&s, swapped), SYMBOL_SEND_FORWARD + PART_BLOCKING);
@@ -219,7 +266,10 @@ static void test_too_large(void **state)
     struct schedule s;
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
-    struct schedule_request r = {.kind = SCHEDULE_GPIPE, .stage_count = STAGES_MAX, .micro_batches = MICRO_BATCHES_MAX, .parts = {true, true, true}};
+    struct schedule_request r = {.kind = SCHEDULE_GPIPE,
+                                 .stage_count = STAGES_MAX,
+                                 .micro_batches = MICRO_BATCHES_MAX,
+                                 .parts = {true, true, true}};
     assert_int_equal(schedule_build(&s, &r, &arena, &err), BAD_INPUT);
     arena_close(&arena);
 }
@@ -236,8 +286,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_order), cmocka_unit_test(test_all_shapes), cmocka_unit_test(test_large_blocking), cmocka_unit_test(test_epilogue),
-        cmocka_unit_test(test_endings), cmocka_unit_test(test_deadlock), cmocka_unit_test(test_too_large), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_written_order), cmocka_unit_test(test_all_shapes), cmocka_unit_test(test_large_blocking),
+        cmocka_unit_test(test_epilogue),      cmocka_unit_test(test_endings),    cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_too_large),     cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
