@@ -56,7 +56,7 @@ void hear_groups(struct hearing *h)
     for (int s = 0; s < last; s++) {
         if (!h->sound[s] || !h->sound[s + 1]) continue;
         int from = judged_group(h, s), to = judged_group(h, s + 1);
-        if (!stage_link(&h->assay, from, to).joined || !stage_link(&h->assay, to, from).joined)
+        if (!judged_stage_link(&h->assay, from, to).joined || !judged_stage_link(&h->assay, to, from).joined)
             REJECT("joined", s, "stages %d and %d are neighbours, but nothing joins '%s' and '%s'", s, s + 1, c->groups[from].name, c->groups[to].name);
     }
     if (h->sound[0] && h->sound[last] && !embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &ns))

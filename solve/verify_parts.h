@@ -33,7 +33,7 @@ void hear_memory(struct hearing *h);
 // The table against its request, without the generator: "schedule". Any table, so that a test can damage one.
 void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request, struct arena *arena);
 // Event by event with the plan's own durations; -1: the table has a cycle, or is malformed.
-int64_t replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
+int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
 void hear_time(struct hearing *h, const struct schedule *s);            // "iteration", "closed_form"
 
 // ---- of a stage whose decision is sound

@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-int64_t whole(long double x)
+int64_t judged_whole(long double x)
 {
     assert(x >= 0 && x < 9007199254740992.0L);
     return (int64_t)floorl(x + 0.5L);
 }
 
-int64_t nanoseconds(long double seconds) { return whole(seconds * 1e9L); }
+int64_t judged_nanoseconds(long double seconds) { return judged_whole(seconds * 1e9L); }
 
 struct assay assay_of(const struct problem *problem)
 {
@@ -66,8 +66,8 @@ const char *exclusion_of(const struct assay *a, int group)
         if (a->problem->model.runs[r].kind == LAYER_MEASURED) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
-    if (a->collective > 1 && !collective_link(a, group).joined) return "its nodes are not joined, and the collectives of a layer need it";
-    if (a->ranks > 1 && !gradient_link(a, group).joined) return "its nodes are not joined, and the gradient sync needs it";
+    if (a->collective > 1 && !judged_collective_link(a, group).joined) return "its nodes are not joined, and the collectives of a layer need it";
+    if (a->ranks > 1 && !judged_gradient_link(a, group).joined) return "its nodes are not joined, and the gradient sync needs it";
     return NULL;
 }
 
@@ -90,7 +90,7 @@ int64_t memory_limit_of(const struct assay *a, int group)
 int64_t constant_bytes_of(const struct assay *a, int group)
 {
     const struct gpu_costs *costs = costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
-    return costs ? whole(costs->constant_bytes.value) : 0;
+    return costs ? judged_whole(costs->constant_bytes.value) : 0;
 }
 
 // ---- which operations the graph has: those that some choice gives a duration

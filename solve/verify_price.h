@@ -24,10 +24,10 @@ struct assay assay_of(const struct problem *problem);
 
 // ---- links (section 2)
 struct joint { bool joined; long double bytes_per_s, latency_s; };
-struct joint collective_link(const struct assay *a, int group);
-struct joint gradient_link(const struct assay *a, int group);
-struct joint stage_link(const struct assay *a, int from, int to);
-long double all_reduce_s(struct joint link, long double bytes, int64_t ranks);
+struct joint judged_collective_link(const struct assay *a, int group);
+struct joint judged_gradient_link(const struct assay *a, int group);
+struct joint judged_stage_link(const struct assay *a, int from, int to);
+long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 
 // ---- node groups
 const char *exclusion_of(const struct assay *a, int group);      // NULL: the group can hold a stage
@@ -58,7 +58,7 @@ bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *n
 // What the layout and the prices fix of the schedule's graph.
 struct schedule_request assay_request(const struct assay *a);
 
-int64_t whole(long double x);           // to the nearest integer, halves up
-int64_t nanoseconds(long double seconds);
+int64_t judged_whole(long double x);           // to the nearest integer, halves up
+int64_t judged_nanoseconds(long double seconds);
 
 #endif

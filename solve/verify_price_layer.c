@@ -36,8 +36,8 @@ static struct work block_work(const struct assay *a, int group)
     if (l->fused_attention) w.attention_flop /= 2;
     else w.score_bytes = 6 * b * (s->heads / t) * length * (length / c) * e;
     w.memory_bytes = 10 * n * h * e * a->share + gates * n * f * e / t + w.score_bytes;
-    struct joint link = collective_link(a, group);
-    long double reduces = 2 * all_reduce_s(link, n * h * e, l->tensor), ring = 0;
+    struct joint link = judged_collective_link(a, group);
+    long double reduces = 2 * judged_all_reduce_s(link, n * h * e, l->tensor), ring = 0;
     if (l->context > 1) ring = (c - 1) * (2 * n * (kv / t) * e / link.bytes_per_s + link.latency_s);
     w.forward_collective_s = reduces + ring;
     w.backward_collective_s = reduces + 2 * ring;
@@ -49,16 +49,16 @@ static struct work end_work(const struct assay *a, int group, enum layer_kind ki
     const struct shape *s = &a->problem->model.shape;
     int tensor = a->problem->job.layout.tensor;
     long double n = a->tokens, unsharded = n * s->hidden * a->value_bytes;
-    struct joint link = collective_link(a, group);
+    struct joint link = judged_collective_link(a, group);
     struct work w = {.memory_bytes = 2 * unsharded * a->share};
     if (kind == LAYER_EMBEDDING) {
-        w.forward_collective_s = all_reduce_s(link, unsharded, tensor);
+        w.forward_collective_s = judged_all_reduce_s(link, unsharded, tensor);
         return w;
     }
     w.linear_flop = 2 * n * s->hidden * s->vocabulary / tensor;
     w.memory_bytes += 12 * n * s->vocabulary / tensor;
-    w.forward_collective_s = 3 * all_reduce_s(link, 4 * n, tensor);
-    w.backward_collective_s = all_reduce_s(link, unsharded, tensor);
+    w.forward_collective_s = 3 * judged_all_reduce_s(link, 4 * n, tensor);
+    w.backward_collective_s = judged_all_reduce_s(link, unsharded, tensor);
     return w;
 }
 
@@ -104,8 +104,8 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
 {
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated)
-        return (struct layer_duration){nanoseconds(stated->forward_s), nanoseconds(stated->backward_s), nanoseconds(stated->selective_s),
-                                       nanoseconds(stated->full_s), nanoseconds(stated->optimizer_s)};
+        return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s), judged_nanoseconds(stated->selective_s),
+                                       judged_nanoseconds(stated->full_s), judged_nanoseconds(stated->optimizer_s)};
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = gpu ? costs_find_precision(gpu, j->precision) : NULL;
@@ -116,14 +116,14 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
     long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value, states[3];
     long double forward = linear + attention + memory + overhead + w.forward_collective_s;
     long double again = j->layout.fused_attention ? 2.5L : 2;
-    struct layer_duration d = {.forward_ns = nanoseconds(forward)};
-    d.backward_ns = nanoseconds(2 * linear + again * attention + 2 * memory + overhead + w.backward_collective_s);
+    struct layer_duration d = {.forward_ns = judged_nanoseconds(forward)};
+    d.backward_ns = judged_nanoseconds(2 * linear + again * attention + 2 * memory + overhead + w.backward_collective_s);
     if (kind == LAYER_BLOCK) {
-        d.selective_ns = nanoseconds(attention + w.score_bytes / gpu->memory_bytes_per_s.value);
-        d.full_ns = nanoseconds(forward);
+        d.selective_ns = judged_nanoseconds(attention + w.score_bytes / gpu->memory_bytes_per_s.value);
+        d.full_ns = judged_nanoseconds(forward);
     }
     state_bytes(a, run, states);
-    d.optimizer_ns = nanoseconds((2 * states[2] + states[1] + states[0]) / gpu->memory_bytes_per_s.value);
+    d.optimizer_ns = judged_nanoseconds((2 * states[2] + states[1] + states[0]) / gpu->memory_bytes_per_s.value);
     return d;
 }
 
@@ -151,8 +151,8 @@ static void block_activations(const struct assay *a, struct layer_bytes *b)
     stash[RECOMPUTE_NONE] = stash[RECOMPUTE_SELECTIVE] + scores * e / 2 / l->tensor;
     stash[RECOMPUTE_FULL] = e * n * h * a->share;
     for (int i = 0; i < 3; i++) {
-        b->stash[i] = whole(stash[i]);
-        b->working[i] = whole(stash[RECOMPUTE_NONE] - stash[i]);
+        b->stash[i] = judged_whole(stash[i]);
+        b->working[i] = judged_whole(stash[RECOMPUTE_NONE] - stash[i]);
     }
 }
 
@@ -163,15 +163,15 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     const struct shape *s = &a->problem->model.shape;
     long double states[3], n = a->tokens, e = a->value_bytes, unsharded = n * s->hidden * a->share;
     state_bytes(a, run, states);
-    struct layer_bytes b = {whole(states[0]), whole(states[1]), whole(states[2]), {0}, {0}, whole(e * unsharded)};
+    struct layer_bytes b = {judged_whole(states[0]), judged_whole(states[1]), judged_whole(states[2]), {0}, {0}, judged_whole(e * unsharded)};
     if (r->kind == LAYER_BLOCK) {
         block_activations(a, &b);
         return b;
     }
     long double logits = 4 * n * s->vocabulary / a->problem->job.layout.tensor;
     for (int i = 0; i < 3; i++) {
-        b.stash[i] = r->kind == LAYER_HEAD ? whole(2 * e * unsharded + logits) : s->dropout ? whole(unsharded * e / 2) : 0;
-        b.working[i] = r->kind == LAYER_HEAD ? whole(logits) : 0;
+        b.stash[i] = r->kind == LAYER_HEAD ? judged_whole(2 * e * unsharded + logits) : s->dropout ? judged_whole(unsharded * e / 2) : 0;
+        b.working[i] = r->kind == LAYER_HEAD ? judged_whole(logits) : 0;
     }
     return b;
 }

@@ -40,14 +40,15 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
         long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_shares;
         long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
         long double rate = least(sending, receiving);
-        if (!best.joined || rate > best.bytes_per_s) best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
+        // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
+        if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L)) best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
 }
 
 static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
 
-struct joint collective_link(const struct assay *a, int group)
+struct joint judged_collective_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->collective <= per_node) return intra(a, group);
@@ -55,7 +56,7 @@ struct joint collective_link(const struct assay *a, int group)
     return link.joined ? link : network(a, group, group, at_most(a->collective, per_node), at_most(a->collective, per_node), false);
 }
 
-struct joint gradient_link(const struct assay *a, int group)
+struct joint judged_gradient_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node, tensor = a->problem->job.layout.tensor;
     struct joint inside = intra(a, group), link = stated(a, group, group);
@@ -66,7 +67,7 @@ struct joint gradient_link(const struct assay *a, int group)
     return link;
 }
 
-struct joint stage_link(const struct assay *a, int from, int to)
+struct joint judged_stage_link(const struct assay *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     struct joint link = stated(a, from, to);
@@ -76,7 +77,7 @@ struct joint stage_link(const struct assay *a, int from, int to)
 }
 
 // Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.
-long double all_reduce_s(struct joint link, long double bytes, int64_t ranks)
+long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks)
 {
     if (ranks <= 1) return 0;
     long double steps = 2.0L * (long double)(ranks - 1);

@@ -37,7 +37,7 @@ static bool compressed_bytes(const struct assay *a, struct message m, int rank, 
 bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT])
 {
     const double *share = a->problem->costs.transfer_share;
-    struct joint link = stage_link(a, sender, receiver);
+    struct joint link = judged_stage_link(a, sender, receiver);
     struct message m = message_behind(a, run);
     long double bytes, work = 0, r = rank;
     if (!link.joined) return false;
@@ -48,9 +48,9 @@ bool transfer_price(const struct assay *a, int run, int sender, int receiver, in
         bytes = m.bytes;
     }
     long double size = bytes / link.bytes_per_s;
-    parts[PART_BLOCKING] = nanoseconds(share[PART_BLOCKING] * size);
-    parts[PART_LINK] = nanoseconds(share[PART_LINK] * size);
-    parts[PART_DELAY] = nanoseconds(share[PART_DELAY] * size + link.latency_s + work);
+    parts[PART_BLOCKING] = judged_nanoseconds(share[PART_BLOCKING] * size);
+    parts[PART_LINK] = judged_nanoseconds(share[PART_LINK] * size);
+    parts[PART_DELAY] = judged_nanoseconds(share[PART_DELAY] * size + link.latency_s + work);
     return true;
 }
 
@@ -58,7 +58,7 @@ int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
 {
     long double bytes;
     struct message m = message_behind(a, run);
-    return compressed_bytes(a, m, rank, &bytes) ? whole(m.bytes) : 0;
+    return compressed_bytes(a, m, rank, &bytes) ? judged_whole(m.bytes) : 0;
 }
 
 // ---- gradient syncs
@@ -107,7 +107,7 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
     const struct job *j = &a->problem->job;
     struct matrix matrices[MATRICES_MAX];
     long double gradient, weight, work = 0, r = rank, ring = (long double)(a->ranks - 1) / (long double)a->ranks;
-    long double rate = gradient_link(a, group).bytes_per_s;
+    long double rate = judged_gradient_link(a, group).bytes_per_s;
     synced_bytes(a, run, &gradient, &weight);
     for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
         struct matrix m = matrices[i];
@@ -117,12 +117,12 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
     }
     if (gradient < 0) gradient = 0;
     long double sent = j->layout.zero == 1 ? ring * gradient + ring * weight : 2 * ring * gradient;
-    return nanoseconds(sent / rate + work);
+    return judged_nanoseconds(sent / rate + work);
 }
 
 int64_t sync_constant_ns(const struct assay *a, int group)
 {
-    return a->ranks <= 1 ? 0 : nanoseconds(2.0L * (long double)(a->ranks - 1) * gradient_link(a, group).latency_s);
+    return a->ranks <= 1 ? 0 : judged_nanoseconds(2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s);
 }
 
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
@@ -131,7 +131,7 @@ int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
     long double values = 0;
     for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--)
         if (matrix_shrinks(matrices[i], rank)) values += matrices[i].rows * matrices[i].columns;
-    return whole(a->problem->job.gradient_bytes_per_value * values);
+    return judged_whole(a->problem->job.gradient_bytes_per_value * values);
 }
 
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns)
@@ -140,11 +140,11 @@ bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *n
     if (!a->embedding_sync) return true;
     const struct job *j = &a->problem->job;
     const struct shape *s = &a->problem->model.shape;
-    struct joint there = stage_link(a, first, last), back = stage_link(a, last, first);
+    struct joint there = judged_stage_link(a, first, last), back = judged_stage_link(a, last, first);
     if (!there.joined || !back.joined) return false;
     long double bytes = j->gradient_bytes_per_value * (long double)s->vocabulary * s->hidden / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    long double x = all_reduce_s(there, bytes, ranks), y = all_reduce_s(back, bytes, ranks);
-    *ns = nanoseconds(x > y ? x : y);
+    long double x = judged_all_reduce_s(there, bytes, ranks), y = judged_all_reduce_s(back, bytes, ranks);
+    *ns = judged_nanoseconds(x > y ? x : y);
     return true;
 }

@@ -91,7 +91,7 @@ static int64_t later(int64_t start, int64_t duration)
     return duration > limit - start ? limit : start + duration;
 }
 
-int64_t replay(const struct schedule *s, const struct plan *plan, struct arena *arena)
+int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct waiting w = waiting_of(s, arena);
@@ -180,7 +180,7 @@ static bool has_negative_claim(const struct plan *p)
 void hear_time(struct hearing *h, const struct schedule *s)
 {
     const struct plan *p = h->plan;
-    int64_t ns = replay(s, p, h->arena);
+    int64_t ns = judged_replay(s, p, h->arena);
     h->verdict->replayed_ns = ns;
     if (ns < 0) {
         verdict_add(h->verdict, h->arena, "schedule", -1, "the table has a cycle: the replay comes to no end");

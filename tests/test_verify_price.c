@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "formulate/price.h"
 #include "solve/verify_price.h"
 #include "tests/support/problems.h"
+
+#include <cmocka.h>        // last: it takes the name of fail()
 
 struct comparison {
     const struct priced *priced;

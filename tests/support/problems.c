@@ -275,7 +275,7 @@ static void draw_rule(struct draw *d, struct rule *r)
         break;
     case 2:
         if (random_chance(d->rng, 30)) r->run = d->p->model.runs[random_between(d->rng, 0, d->p->model.run_count - 1)].name;
-        r->layers_min = random_chance(d->rng, 50) ? (int)random_between(d->rng, r->run ? 0 : 1, 3) : -1;
+        r->layers_min = random_chance(d->rng, 50) ? (int)random_between(d->rng, r->run ? 0 : 1, d->layers < 3 ? d->layers : 3) : -1;
         r->layers_max = r->layers_min < 0 || random_chance(d->rng, 50) ? (int)random_between(d->rng, r->layers_min < 0 ? 1 : r->layers_min, d->layers) : -1;
         break;
     case 3:
