@@ -66,7 +66,7 @@ const char *exclusion_of(const struct assay *a, int group)
         if (a->problem->model.runs[r].kind == LAYER_MEASURED) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
-    if (a->collective > 1 && !judged_collective_link(a, group).joined) return "its nodes are not joined, and the collectives of a layer need it";
+    if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined) return "its nodes are not joined, and the collectives of a layer need it";
     if (a->ranks > 1 && !judged_gradient_link(a, group).joined) return "its nodes are not joined, and the gradient sync needs it";
     return NULL;
 }

@@ -24,7 +24,8 @@ struct assay assay_of(const struct problem *problem);
 
 // ---- links (section 2)
 struct joint { bool joined; long double bytes_per_s, latency_s; };
-struct joint judged_collective_link(const struct assay *a, int group);
+struct joint judged_tensor_link(const struct assay *a, int group);      // all-reduces of a layer
+struct joint judged_ring_link(const struct assay *a, int group);        // keys and values between context ranks
 struct joint judged_gradient_link(const struct assay *a, int group);
 struct joint judged_stage_link(const struct assay *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);

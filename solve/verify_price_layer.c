@@ -36,8 +36,8 @@ static struct work block_work(const struct assay *a, int group)
     if (l->fused_attention) w.attention_flop /= 2;
     else w.score_bytes = 6 * b * (s->heads / t) * length * (length / c) * e;
     w.memory_bytes = 10 * n * h * e * a->share + gates * n * f * e / t + w.score_bytes;
-    struct joint link = judged_collective_link(a, group);
-    long double reduces = 2 * judged_all_reduce_s(link, n * h * e, l->tensor), ring = 0;
+    struct joint link = judged_ring_link(a, group);
+    long double reduces = 2 * judged_all_reduce_s(judged_tensor_link(a, group), n * h * e, l->tensor), ring = 0;
     if (l->context > 1) ring = (c - 1) * (2 * n * (kv / t) * e / link.bytes_per_s + link.latency_s);
     w.forward_collective_s = reduces + ring;
     w.backward_collective_s = reduces + 2 * ring;
@@ -49,7 +49,7 @@ static struct work end_work(const struct assay *a, int group, enum layer_kind ki
     const struct shape *s = &a->problem->model.shape;
     int tensor = a->problem->job.layout.tensor;
     long double n = a->tokens, unsharded = n * s->hidden * a->value_bytes;
-    struct joint link = judged_collective_link(a, group);
+    struct joint link = judged_tensor_link(a, group);
     struct work w = {.memory_bytes = 2 * unsharded * a->share};
     if (kind == LAYER_EMBEDDING) {
         w.forward_collective_s = judged_all_reduce_s(link, unsharded, tensor);

@@ -48,12 +48,20 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
 
 static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
 
-struct joint judged_collective_link(const struct assay *a, int group)
+struct joint judged_tensor_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->problem->job.layout.tensor <= per_node) return intra(a, group);
+    struct joint link = stated(a, group, group);
+    return link.joined ? link : network(a, group, group, per_node, per_node, false);
+}
+
+struct joint judged_ring_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node, tensor = a->problem->job.layout.tensor;
     if (a->collective <= per_node) return intra(a, group);
     struct joint link = stated(a, group, group);
-    return link.joined ? link : network(a, group, group, at_most(a->collective, per_node), at_most(a->collective, per_node), false);
+    return link.joined ? link : network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node), false);
 }
 
 struct joint judged_gradient_link(const struct assay *a, int group)
