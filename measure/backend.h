@@ -1,0 +1,51 @@
+// The seam between measuring and machines. A back end runs one repetition of a piece of work on its device and says how
+// long it took; which pieces, in which order and how often is decided above it (cells.h, rounds.h). One file per device:
+// cpu.c today; others join the table in backends.c, and where their library is missing the build takes a file in their
+// place that answers UNAVAILABLE. No back end is chosen by #ifdef.
+#ifndef PLUMBLINE_MEASURE_BACKEND_H
+#define PLUMBLINE_MEASURE_BACKEND_H
+
+#include "data/samples.h"
+
+// What a repetition does, with the sample's dimensions it reads.
+enum work {
+    WORK_GEMM,              // {m, n, k}: activations [m][k] x weights [k][n]
+    WORK_ATTENTION,         // {heads x batch, sequence, head width}: scores, softmax, context, scores kept (unfused)
+    WORK_COPY,              // {bytes}: half of them read, half written
+    WORK_ELEMENTWISE,       // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation function of a block
+    WORK_GATED_ELEMENTWISE, // the same with gate x up
+    WORK_COMPRESS,          // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
+    WORK_DECOMPRESS,        // {rows, columns, rank}: P Q^T
+    WORK_EMPTY_BLOCKS,      // {blocks}: the calls of a block's forward pass with next to nothing to do
+};
+
+// One operation at one size, while it is being measured.
+struct cell {
+    enum work work;
+    struct sample sample;
+    int capacity;           // of sample.seconds
+    bool done;              // its interval is narrow enough
+};
+
+struct backend_settings {
+    int threads;
+    uint64_t seed;
+};
+
+struct backend {
+    const char *name, *text;
+    // Fails with UNAVAILABLE where the machine or the precision is not there. *session belongs to the arena.
+    enum status (*open)(void **session, const struct backend_settings *settings, enum precision precision, struct arena *arena, struct error *err);
+    void (*describe)(void *session, struct machine *machine, struct arena *arena);
+    // Makes room for every cell and fills it with random values. May be called again for other cells.
+    enum status (*prepare)(void *session, const struct cell *cells, int cell_count, struct arena *arena, struct error *err);
+    // One repetition, in seconds; operands come from another place than last time, so that no cache holds them.
+    double (*repeat)(void *session, const struct cell *cell);
+};
+
+extern const struct backend *const backends[];      // ended by NULL
+extern const struct backend backend_cpu;
+
+const struct backend *backend_find(const char *name);       // NULL: none
+
+#endif

@@ -1,0 +1,9 @@
+// The sub-commands of plumbline-measure.
+#ifndef PLUMBLINE_MEASURE_COMPUTE_H
+#define PLUMBLINE_MEASURE_COMPUTE_H
+
+#include "data/options.h"
+
+command_function measure_compute;
+
+#endif

@@ -1,0 +1,114 @@
+// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values, each
+// repetition from the next place in it, so that what it reads is not in a cache; one area takes every result.
+#include <cblas.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure/backend.h"
+#include "measure/parts.h"
+#include "measure/random.h"
+
+// More than the last-level cache of most processors, so that going round the pool takes values out of it again.
+enum { POOL_FLOATS_MIN = 1 << 25, FLOATS_PER_LINE = 16 };
+
+struct session {
+    struct team *team;
+    uint64_t seed;
+    float *pool, *result;
+    int64_t pool_floats, result_floats, place;
+};
+
+static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision, struct arena *arena, struct error *err)
+{
+    if (precision != FP32)
+        return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s", precision_names[precision]);
+    struct session *s = TAKE(arena, 1, struct session);
+    s->seed = settings->seed;
+    openblas_set_num_threads(1);
+    TRY(team_open(&s->team, settings->threads, arena, err));
+    *session = s;
+    return OK;
+}
+
+static const char *processor_name(struct arena *arena)
+{
+    char line[256];
+    const char *name = NULL;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    while (file && !name && fgets(line, sizeof line, file)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) || !colon) continue;
+        colon += 1 + strspn(colon + 1, " \t");
+        colon[strcspn(colon, "\n")] = '\0';
+        if (*colon) name = arena_copy_text(arena, colon);
+    }
+    if (file) fclose(file);
+    struct utsname system;
+    if (!name && !uname(&system)) name = arena_copy_text(arena, system.machine);
+    return name ? name : "unknown processor";
+}
+
+static void cpu_describe(void *session, struct machine *machine, struct arena *arena)
+{
+    const struct session *s = session;
+    struct utsname system;
+    machine->host = uname(&system) ? "unknown" : arena_copy_text(arena, system.nodename);
+    machine->processor = processor_name(arena);
+    machine->gpu = machine->processor;
+    machine->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    machine->threads = team_threads(s->team);
+    const char *config = openblas_get_config();
+    size_t words = strcspn(config, " ");
+    words += config[words] ? 1 + strcspn(config + words + 1, " ") : 0;
+    machine->library = arena_print(arena, "%.*s %s", (int)words, config, openblas_get_corename());
+}
+
+// Room in whole cache lines, starting on one.
+static float *take_floats(struct arena *arena, int64_t count)
+{
+    float *at = TAKE(arena, count + FLOATS_PER_LINE, float);
+    uintptr_t line = FLOATS_PER_LINE * sizeof(float);
+    return at + (line - (uintptr_t)at % line) % line / sizeof(float);
+}
+
+static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena, struct error *err)
+{
+    (void)err;
+    struct session *s = session;
+    int threads = team_threads(s->team);
+    int64_t in = POOL_FLOATS_MIN, out = 0;
+    for (int i = 0; i < cell_count; i++) {
+        int64_t reads = part_input_floats(&cells[i], threads), writes = part_output_floats(&cells[i], threads);
+        in = reads > in ? reads : in;
+        out = writes > out ? writes : out;
+    }
+    if (in > s->pool_floats) {
+        s->pool = take_floats(arena, in);
+        for (int64_t i = 0; i < in; i++) s->pool[i] = (float)(int32_t)random_next(&s->seed) * 0x1p-31f;
+        s->pool_floats = in;
+    }
+    if (out > s->result_floats) {
+        s->result = take_floats(arena, out);
+        s->result_floats = out;
+    }
+    return OK;
+}
+
+static double cpu_repeat(void *session, const struct cell *cell)
+{
+    struct session *s = session;
+    int64_t need = part_input_floats(cell, team_threads(s->team));
+    if (s->place + need > s->pool_floats) s->place = 0;
+    const float *in = s->pool + s->place;
+    s->place += (need + FLOATS_PER_LINE - 1) / FLOATS_PER_LINE * FLOATS_PER_LINE;
+    struct timespec begin, end;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    part_run(s->team, cell, in, s->result);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+}
+
+const struct backend backend_cpu = {"cpu", "this machine's processor, through OpenBLAS", cpu_open, cpu_describe, cpu_prepare, cpu_repeat};
