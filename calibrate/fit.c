@@ -59,12 +59,13 @@ static double fastest_rate(const struct fit *f)
     return fastest;
 }
 
-enum status fit_line(struct fit *f, const char *name, struct fit_point *points, int point_count, struct arena *arena, struct error *err)
+enum status fit_line(struct fit *f, const char *file, const char *name, struct fit_point *points, int point_count,
+                     struct arena *arena, struct error *err)
 {
     if (point_count) qsort(points, (size_t)point_count, sizeof *points, compare_points);
     *f = (struct fit){.name = name, .points = points, .point_count = point_count};
     if (point_count < 2 || !(points[0].work < points[point_count - 1].work))
-        return fail(err, BAD_INPUT, "%s: a line needs samples of at least two sizes, found %d sample%s", name, point_count, point_count == 1 ? "" : "s");
+        return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name, point_count, point_count == 1 ? "" : "s");
     struct solution s;
     int columns = 2;
     TRY(solve_line(&s, f, columns, arena, err));
@@ -77,7 +78,7 @@ enum status fit_line(struct fit *f, const char *name, struct fit_point *points, 
         TRY(solve_line(&s, f, columns, arena, err));
     }
     double slope = s.x[columns - 1];
-    if (!(slope > 0)) return fail(err, BAD_INPUT, "%s: the time does not grow with the work; no rate follows from these samples", name);
+    if (!(slope > 0)) return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples", file, name);
     half = half_width(f, &s, columns, columns - 1, &f->scatter);
     f->rate = (struct interval){1 / slope, 1 / (slope + half), 0};
     // A slope whose interval reaches 0 says nothing about the upper end; no sample was faster than this.

@@ -30,8 +30,9 @@ struct fit {
 };
 
 // Fits the points in any order (they are sorted first, so that the order cannot change a digit). BAD_INPUT: fewer than two
-// sizes, or a time that does not grow with the work.
-enum status fit_line(struct fit *f, const char *name, struct fit_point *points, int point_count, struct arena *arena, struct error *err);
+// sizes, or a time that does not grow with the work; `file` is named in the message.
+enum status fit_line(struct fit *f, const char *file, const char *name, struct fit_point *points, int point_count,
+                     struct arena *arena, struct error *err);
 
 // The line at this work, in seconds, without the explained part.
 double fit_seconds(const struct fit *f, double work);

@@ -1,10 +1,11 @@
 // Work counts are those of docs/FORMULAS.md section 3 and 6: what is measured here is priced there. Token counts are cut to
-// the time that the budget leaves for one repetition; matrices keep the model's own widths, up to 2^28 values.
+// the time that the budget leaves for one repetition; matrices keep the model's own widths where that leaves enough tokens,
+// and lose columns where it does not (the sample's dimensions say what was done).
 #include "measure/cells.h"
 
 #include <assert.h>
 
-enum { SIZES = 3, CELLS_MAX = 64, MATRIX_VALUES_MAX = 1 << 28, COPY_BYTES_MIN = 1 << 22, COPY_BYTES_MAX = 1 << 28 };
+enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, MATRIX_VALUES_MAX = 1 << 28, COPY_BYTES_MIN = 1 << 22, COPY_BYTES_MAX = 1 << 28 };
 
 struct chooser {
     const struct cells_request *request;
@@ -43,9 +44,13 @@ static int64_t quarter(double seconds_per_unit, double largest_s, int64_t limit)
 static void add_gemm(struct chooser *c, const char *operation, int64_t columns, int64_t inner)
 {
     const struct cells_request *r = c->request;
+    // A product of few tokens is bound by reading the weights, which a training step's is not: rather fewer columns.
+    int64_t tokens_limit = r->micro_batch * r->sequence, tokens_wanted = least(tokens_limit, TOKENS_WANTED);
+    double columns_fit = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner / (double)tokens_wanted;
     columns = most(1, least(columns, MATRIX_VALUES_MAX / inner));
+    columns = least(columns, most(COLUMNS_MIN, columns_fit < 1e15 ? (int64_t)columns_fit : columns));
     double token_s = 2.0 * (double)columns * (double)inner / r->gemm_flop_per_s;
-    int64_t tokens = quarter(token_s, r->largest_s, r->micro_batch * r->sequence);
+    int64_t tokens = quarter(token_s, r->largest_s, tokens_limit);
     for (int i = 0; i < SIZES; i++, tokens *= 2) {
         struct cell *cell = add(c, WORK_GEMM, SAMPLE_GEMM, operation);
         set_size(cell, 3, tokens, columns, inner, 0);

@@ -9,8 +9,8 @@
 #include "measure/compute.h"
 #include "measure/rounds.h"
 
-// Half of the budget for the repetitions that have to be; the rest goes where the intervals are still wide.
-static const double share_for_least_work = 0.5;
+// Of the budget, for the repetitions that have to be; the rest goes where the intervals are still wide.
+static const double share_for_least_work = 0.35;
 enum { PROBE_REPETITIONS = 5, THREADS_MAX = 1024, REPETITIONS_MAX = 2000, SIZE_MAX_PER_AXIS = 1 << 24 };
 
 struct settings {
@@ -70,7 +70,7 @@ static enum status find_shape(struct shape *shape, const struct settings *s, str
     return OK;
 }
 
-// The median of a few repetitions each; good enough for choosing sizes.
+// The fastest of a few repetitions each; good enough for choosing sizes.
 static enum status guess_rates(struct cells_request *request, const struct backend *backend, void *session, struct arena *arena, struct error *err)
 {
     struct cell probes[2];

@@ -52,7 +52,7 @@ static void test_exact_line(void **state)
         put_line(points, count, 3e-5, 7.5e10);
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "line", points, count, *state, &err), OK);
+        assert_int_equal(fit_line(&f, "samples.json", "line", points, count, *state, &err), OK);
         assert_near(f.overhead_s.value, 3e-5, 1e-9);
         assert_near(f.rate.value, 7.5e10, 1e-9);
         assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
@@ -72,7 +72,7 @@ static void test_explained_part(void **state)
     }
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "line", points, 6, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", points, 6, *state, &err), OK);
     assert_near(f.overhead_s.value, 1e-5, 1e-8);
     assert_near(f.rate.value, 2e9, 1e-8);
 }
@@ -96,14 +96,14 @@ static void test_order_does_not_matter(void **state)
     memcpy(shuffled, points, sizeof points);
     struct fit f, g;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "line", points, 12, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", points, 12, *state, &err), OK);
     for (int round = 0; round < 50; round++) {
         for (int i = 11; i > 0; i--) {
             int j = (int)(draw(&seed) * (i + 1));
             struct fit_point p = shuffled[i];
             shuffled[i] = shuffled[j], shuffled[j] = p;
         }
-        assert_int_equal(fit_line(&g, "line", shuffled, 12, *state, &err), OK);
+        assert_int_equal(fit_line(&g, "samples.json", "line", shuffled, 12, *state, &err), OK);
         assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
         assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
     }
@@ -123,9 +123,9 @@ static void test_scaling(void **state)
     }
     struct fit f, g, h;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "line", points, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&g, "line", more, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&h, "line", slower, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", points, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&g, "samples.json", "line", more, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&h, "samples.json", "line", slower, 9, *state, &err), OK);
     assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
     assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
     assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
@@ -196,7 +196,7 @@ static void test_coverage(void **state)
         }
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "line", points, 8, arena, &err), OK);
+        assert_int_equal(fit_line(&f, "samples.json", "line", points, 8, arena, &err), OK);
         held += f.rate.low <= 5e10 && 5e10 <= f.rate.high;
         arena_reset(arena, mark);
     }
@@ -209,7 +209,7 @@ static void test_overhead_is_never_negative(void **state)
     put_line(points, 5, -2e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "line", points, 5, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", points, 5, *state, &err), OK);
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
@@ -221,17 +221,17 @@ static void test_refusals(void **state)
     put_line(points, 3, 1e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "gemm", points, 0, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 0, *state, &err), BAD_INPUT);
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "gemm", points, 1, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 1, *state, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "gemm"));
     points[1].work = points[2].work = points[0].work;       // one size only
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "gemm", points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 3, *state, &err), BAD_INPUT);
     put_line(points, 3, 1e-5, 1e10);
     for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1);      // faster with more work
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "gemm", points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 3, *state, &err), BAD_INPUT);
     // Two like columns cannot be told apart.
     double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
     struct solution s;

@@ -1,4 +1,5 @@
-// Measurement: the rank interval against its published table and against enumeration.
+// Measurement: the rank interval against its published table and against enumeration; the timed parts against plain loops;
+// the order and the end of the repetitions against a back end whose times are known; a real, tiny run from end to end.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,9 @@
 #include <string.h>
 
 #include "data/samples.h"
+#include "measure/cells.h"
+#include "measure/parts.h"
+#include "measure/rounds.h"
 
 #include <cmocka.h>     // last: its macro `fail` hides data/status.h's
 
@@ -54,8 +58,232 @@ static void test_coverage_counted(void **state)
     }
 }
 
+// ---- the parts, against plain loops in double precision
+
+struct bench {
+    struct cell cell;
+    float *in, *out;
+};
+
+static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2, int64_t d3, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct team *team;
+    struct bench b = {.cell = {.work = work, .sample = {.dimensions = {d0, d1, d2, d3}}}};
+    int64_t reads = part_input_floats(&b.cell, threads), writes = part_output_floats(&b.cell, threads);
+    b.in = TAKE(arena, reads, float);
+    b.out = TAKE(arena, writes + 1, float);
+    uint64_t seed = 7;
+    for (int64_t i = 0; i < reads; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        b.in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
+    }
+    b.out[writes] = 12345;      // nothing may be written behind the end
+    assert_int_equal(team_open(&team, threads, arena, &err), OK);
+    part_run(team, &b.cell, b.in, b.out);
+    assert_true(b.out[writes] == 12345);
+    return b;
+}
+
+static void assert_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 2e-5 * (1 + fabs(want)))) fail_msg("got %.9g, want %.9g", got, want);
+}
+
+static const int thread_counts[] = {1, 2, 3};
+
+static void test_gemm_part(void **state)
+{
+    enum { M = 5, N = 7, K = 11 };
+    for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
+        struct bench b = run_part(WORK_GEMM, thread_counts[c], M, N, K, 0, *state);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < N; j++) {
+                double sum = 0;
+                for (int k = 0; k < K; k++) sum += (double)b.in[i * K + k] * (double)b.in[M * K + k * N + j];
+                assert_near(b.out[i * N + j], sum);
+            }
+    }
+}
+
+static void test_attention_part(void **state)
+{
+    enum { HEADS = 4, S = 37, W = 8 };
+    for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
+        struct bench b = run_part(WORK_ATTENTION, thread_counts[c], HEADS, S, W, 0, *state);
+        const float *query = b.in, *key = query + HEADS * S * W, *value = key + HEADS * S * W, *context = b.out + HEADS * S * S;
+        for (int head = 0; head < HEADS; head++)
+            for (int i = 0; i < S; i++) {
+                double weight[S], total = 0;
+                for (int j = 0; j < S; j++) {
+                    double score = 0;
+                    for (int k = 0; k < W; k++) score += (double)query[(head * S + i) * W + k] * (double)key[(head * S + j) * W + k];
+                    total += weight[j] = exp(score / sqrt(W));
+                }
+                for (int k = 0; k < W; k++) {
+                    double sum = 0;
+                    for (int j = 0; j < S; j++) sum += weight[j] / total * (double)value[(head * S + j) * W + k];
+                    assert_near(context[(head * S + i) * W + k], sum);
+                }
+            }
+    }
+}
+
+static void test_elementwise_parts(void **state)
+{
+    enum { TOKENS = 9, H = 21, F = 34 };
+    for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
+        bool gated = c % 2;
+        struct bench b = run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, thread_counts[c / 2], 0, TOKENS, H, F, *state);
+        for (int i = 0; i < TOKENS; i++) {
+            const float *x = b.in + i * H;
+            double mean = 0, variance = 1e-5;
+            for (int j = 0; j < H; j++) mean += (double)x[j] / H;
+            for (int j = 0; j < H; j++) variance += ((double)x[j] - mean) * ((double)x[j] - mean) / H;
+            for (int j = 0; j < H; j++) {
+                double normal = ((double)x[j] - mean) / sqrt(variance);
+                assert_near(b.out[i * H + j], normal);
+                assert_near(b.out[TOKENS * H + i * H + j], normal + (double)x[j]);
+            }
+        }
+        for (int j = 0; j < TOKENS * F; j++) {
+            double g = (double)b.in[TOKENS * H + j], up = gated ? (double)b.in[TOKENS * H + TOKENS * F + j] : 0;
+            double want = gated ? g / (1 + exp(-g)) * up : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
+            assert_near(b.out[2 * TOKENS * H + j], want);
+        }
+    }
+}
+
+static void test_copy_part(void **state)
+{
+    struct bench b = run_part(WORK_COPY, 3, 8000, 0, 0, 0, *state);
+    assert_memory_equal(b.in, b.out, 4000);
+}
+
+// Of a matrix of the rank asked for, compression and decompression give the matrix back: P has orthonormal columns that
+// span it, and Q = M^T P.
+static void test_low_rank_parts(void **state)
+{
+    enum { ROWS = 23, COLUMNS = 17, RANK = 3 };
+    for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
+        struct bench b = run_part(WORK_COMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
+        float *p = b.out, *q = b.out + ROWS * RANK;
+        for (int i = 0; i < RANK; i++) {
+            for (int j = 0; j < RANK; j++) {
+                double product = 0;
+                for (int k = 0; k < ROWS; k++) product += (double)p[i * ROWS + k] * (double)p[j * ROWS + k];
+                assert_near(product, i == j);
+            }
+            for (int j = 0; j < COLUMNS; j++) {
+                double sum = 0;
+                for (int k = 0; k < ROWS; k++) sum += (double)b.in[k * COLUMNS + j] * (double)p[i * ROWS + k];
+                assert_near(q[i * COLUMNS + j], sum);
+            }
+        }
+        struct bench d = run_part(WORK_DECOMPRESS, thread_counts[c], ROWS, COLUMNS, RANK, 0, *state);
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLUMNS; j++) {
+                double sum = 0;
+                for (int k = 0; k < RANK; k++) sum += (double)d.in[k * ROWS + i] * (double)d.in[ROWS * RANK + k * COLUMNS + j];
+                assert_near(d.out[i * COLUMNS + j], sum);
+            }
+    }
+}
+
+// ---- the rounds, on a back end whose "times" are planted
+
+struct planted { int calls; uint64_t seed; };
+
+// Size 0 takes 1 s exactly; the others vary by a factor of ten.
+static double planted_repeat(void *session, const struct cell *cell)
+{
+    struct planted *p = session;
+    p->calls++;
+    p->seed = p->seed * 6364136223846793005u + 1442695040888963407u;
+    return cell->sample.dimensions[0] == 0 ? 1 : 1 + 9 * (double)(p->seed >> 11) / 9007199254740992.0;
+}
+
+static void test_rounds(void **state)
+{
+    enum { CELLS = 12, MOST = 40 };
+    const struct backend planted = {.name = "planted", .repeat = planted_repeat};
+    struct planted session = {.seed = 3};
+    struct cell cells[CELLS] = {{.capacity = 0}};
+    for (int i = 0; i < CELLS; i++) cells[i].sample.dimensions[0] = i % 2;
+    struct rounds_settings settings = {.budget_s = 1e9, .begin_s = clock_seconds(), .width = 0.01, .repetitions_min = 8,
+                                       .repetitions_max = MOST, .warm_ups = 2, .seed = 5};
+    struct rounds_result result;
+    rounds_run(&result, &planted, &session, cells, CELLS, &settings, *state);
+    for (int i = 0; i < CELLS; i++) {
+        assert_int_equal(cells[i].sample.repetitions, i % 2 ? MOST : 8);
+        assert_string_equal(cells[i].sample.stopped_by, i % 2 ? "budget" : "width");
+        assert_int_equal(cells[i].sample.warm_ups, 2);
+    }
+    assert_int_equal(result.done, CELLS / 2);
+    assert_int_equal(result.repetitions, CELLS / 2 * (MOST + 8));
+    assert_int_equal(session.calls, result.repetitions + 2 * CELLS);
+
+    // No time at all: the least number of repetitions is taken all the same, and the budget is named.
+    struct cell late[1] = {{.sample = {.dimensions = {1}}}};
+    settings.budget_s = 0;
+    rounds_run(&result, &planted, &session, late, 1, &settings, *state);
+    assert_int_equal(late[0].sample.repetitions, 8);
+    assert_string_equal(late[0].sample.stopped_by, "budget");
+}
+
+// ---- the choice of cells
+
+static void test_cells(void **state)
+{
+    static const double largest_s[] = {1e-4, 1e-3, 0.05, 10};
+    struct cells_request request = {
+        .shape = {.hidden = 4096, .ffn = 14336, .heads = 32, .kv_heads = 8, .head_width = 128, .vocabulary = 128256, .gated_ffn = true},
+        .tensor = 2, .micro_batch = 2, .sequence = 2048, .rank = 16, .precision = FP32, .threads = 2,
+        .gemm_flop_per_s = 1e11, .copy_bytes_per_s = 1e10,
+    };
+    for (size_t c = 0; c < ARRAY_LENGTH(largest_s); c++) {
+        request.largest_s = largest_s[c];
+        struct cell *cells;
+        int count, sizes[SAMPLE_KIND_COUNT] = {0};
+        cells_choose(&cells, &count, &request, *state);
+        for (int i = 0; i < count; i++) {
+            const struct sample *s = &cells[i].sample;
+            sizes[s->kind]++;
+            assert_true(s->dimension_count >= 1 && s->dimension_count <= 4);
+            for (int k = 0; k < s->dimension_count; k++) assert_true(s->dimensions[k] >= 1);
+            if (s->kind == SAMPLE_GEMM) {
+                assert_true(s->flop == 2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
+                assert_true(s->dimensions[0] <= 4096);
+            }
+            if (i % 3 == 2 && s->kind == SAMPLE_GEMM) {        // three growing sizes of one operation
+                assert_string_equal(s->operation, cells[i - 2].sample.operation);
+                assert_true(cells[i - 2].sample.flop < cells[i - 1].sample.flop && cells[i - 1].sample.flop < s->flop);
+            }
+        }
+        for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) assert_true(sizes[kind] >= 3);
+    }
+}
+
+static int open_arena(void **state)
+{
+    static struct arena arena;
+    arena_open(&arena, NULL);
+    *state = &arena;
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    arena_close(*state);
+    return 0;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rank_table), cmocka_unit_test(test_coverage_counted)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rank_table), cmocka_unit_test(test_coverage_counted), cmocka_unit_test(test_gemm_part),
+        cmocka_unit_test(test_attention_part), cmocka_unit_test(test_elementwise_parts), cmocka_unit_test(test_copy_part),
+        cmocka_unit_test(test_low_rank_parts), cmocka_unit_test(test_rounds), cmocka_unit_test(test_cells),
+    };
+    return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
