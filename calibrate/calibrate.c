@@ -31,9 +31,10 @@ static double work_of(const struct sample *s)
 }
 
 // The samples of one kind as points; precision PRECISION_COUNT takes every one.
-static struct fit_point *points_of(const struct samples *samples, enum sample_kind kind, enum precision precision, int *count, struct arena *arena)
+static enum status take_points(struct fit_point **to, int *count, const struct samples *samples, enum sample_kind kind, enum precision precision,
+                               struct arena *arena, struct error *err)
 {
-    struct fit_point *points = TAKE(arena, samples->sample_count, struct fit_point);
+    struct fit_point *points = *to = TAKE(arena, samples->sample_count, struct fit_point);
     *count = 0;
     for (int i = 0; i < samples->sample_count; i++) {
         const struct sample *s = &samples->samples[i];
@@ -43,15 +44,18 @@ static struct fit_point *points_of(const struct samples *samples, enum sample_ki
         double *sorted = arena_grow(arena, s->seconds, (size_t)s->repetitions, (size_t)s->repetitions, sizeof *sorted);
         qsort(sorted, (size_t)s->repetitions, sizeof *sorted, compare_numbers);
         median_interval(sorted, s->repetitions, coverage, &p->seconds, &p->low, &p->high);
+        if (!(p->seconds > 0))
+            return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g", samples->document.path, i, p->seconds);
     }
-    return points;
+    return OK;
 }
 
 static enum status fit_kind(struct fit *f, const struct samples *samples, enum sample_kind kind, enum precision precision,
                             struct arena *arena, struct error *err)
 {
     int count;
-    struct fit_point *points = points_of(samples, kind, precision, &count, arena);
+    struct fit_point *points;
+    TRY(take_points(&points, &count, samples, kind, precision, arena, err));
     return fit_line(f, samples->document.path, sample_kind_names[kind], points, count, arena, err);
 }
 
@@ -59,7 +63,8 @@ static enum status fit_attention(struct precision_fits *p, const struct samples 
                                  struct arena *arena, struct error *err)
 {
     int count, next = 0;
-    struct fit_point *points = points_of(samples, SAMPLE_ATTENTION, p->precision, &count, arena);
+    struct fit_point *points;
+    TRY(take_points(&points, &count, samples, SAMPLE_ATTENTION, p->precision, arena, err));
     p->softmax_apart = true;
     for (int i = 0; i < samples->sample_count; i++) {
         const struct sample *s = &samples->samples[i];

@@ -7,6 +7,7 @@
 
 #include "measure/cells.h"
 #include "measure/compute.h"
+#include "measure/parts.h"
 #include "measure/rounds.h"
 
 // Of the budget, for the repetitions that have to be; the rest goes where the intervals are still wide.
@@ -62,11 +63,14 @@ static enum status find_shape(struct shape *shape, const struct settings *s, str
 {
     if (s->model && s->shape) return fail(err, BAD_INPUT, "--model and --shape: one of them, not both");
     *shape = default_shape;
-    if (s->shape) return read_shape(shape, s->shape, arena, err);
-    if (!s->model) return OK;
-    TRY(model_load(model, s->model, arena, err));
-    if (!model->has_shape) return fail(err, BAD_INPUT, "%s: the model has no shape, only measured layers: there is nothing to time", s->model);
-    *shape = model->shape;
+    if (s->shape) TRY(read_shape(shape, s->shape, arena, err));
+    if (s->model) {
+        TRY(model_load(model, s->model, arena, err));
+        if (!model->has_shape) return fail(err, BAD_INPUT, "%s: the model has no shape, only measured layers: there is nothing to time", s->model);
+        *shape = model->shape;
+    }
+    if (shape->head_width > HEAD_WIDTH_MAX)
+        return fail(err, BAD_INPUT, "%s: a head may be at most %d wide, found %lld", s->model ? s->model : "--shape", HEAD_WIDTH_MAX, (long long)shape->head_width);
     return OK;
 }
 

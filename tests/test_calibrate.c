@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "calibrate/fit.h"
 #include "calibrate/least_squares.h"
 
@@ -253,12 +254,150 @@ static void test_student(void **state)
     }
 }
 
+// ---- whole samples: what is put in comes out as costs
+
+enum { CELLS = 20 };
+
+struct truth { double gemm, attention, low_rank, memory, product_s, attention_s, low_rank_s, memory_s, block_s; };
+
+static const struct truth truth = {
+    .gemm = 9e10, .attention = 4e10, .low_rank = 2e10, .memory = 8e9,
+    .product_s = 3e-5, .attention_s = 2e-5, .low_rank_s = 1e-5, .memory_s = 5e-6, .block_s = 6e-5,
+};
+
+static void put_samples(struct samples *samples, const struct truth *t, struct arena *arena)
+{
+    static const char sha256[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+    *samples = (struct samples){.samples = TAKE(arena, CELLS, struct sample), .sample_count = CELLS,
+                                .machine = {.gpu = "planted", .threads = 1}, .document = {.path = "samples.json"}};
+    memcpy(samples->document.sha256, sha256, sizeof sha256);
+    for (int i = 0; i < CELLS; i++) {
+        struct sample *s = &samples->samples[i];
+        double size = 1 + i / SAMPLE_KIND_COUNT, seconds = 0;
+        *s = (struct sample){.kind = (enum sample_kind)(i % SAMPLE_KIND_COUNT), .operation = "planted", .precision = FP32,
+                             .dimensions = {(int64_t)size}, .dimension_count = 1, .repetitions = 9, .stopped_by = "width"};
+        switch (s->kind) {
+        case SAMPLE_GEMM: s->flop = 1e9 * size, seconds = t->product_s + s->flop / t->gemm; break;
+        case SAMPLE_ATTENTION:
+            s->flop = 1e8 * size * size, s->bytes = 1e6 * size * size;
+            seconds = t->attention_s + s->flop / t->attention + s->bytes / t->memory;
+            break;
+        case SAMPLE_LOW_RANK: s->flop = 1e7 * size, seconds = t->low_rank_s + s->flop / t->low_rank; break;
+        case SAMPLE_MEMORY: s->bytes = 1e7 * size, seconds = t->memory_s + s->bytes / t->memory; break;
+        case SAMPLE_OVERHEAD: seconds = 1e-6 + size * t->block_s; break;
+        case SAMPLE_KIND_COUNT: break;
+        }
+        s->seconds = TAKE(arena, s->repetitions, double);       // the median is the middle one; the others lie around it
+        for (int k = 0; k < s->repetitions; k++) s->seconds[k] = seconds * (1 + 0.001 * ((k * 5) % 9 - 4));
+    }
+}
+
+static void assert_estimate(const struct estimate *e, double want, const char *sha256)
+{
+    assert_near(e->value, want, 1e-6);
+    assert_true(e->low <= e->value && e->value <= e->high);
+    assert_int_equal(e->origin, ORIGIN_FITTED);
+    char head[13] = "";
+    memcpy(head, sha256, 12);
+    assert_non_null(strstr(e->source, head));
+}
+
+static void test_samples_to_costs(void **state)
+{
+    struct samples samples;
+    struct calibration c;
+    struct error err = {OK, ""};
+    const struct calibrate_settings settings = {.constant_bytes = 123, .output = "costs.json"};
+    put_samples(&samples, &truth, *state);
+    assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), OK);
+    const struct gpu_costs *g = &c.costs.gpus[0];
+    const char *sha256 = samples.document.sha256;
+    assert_string_equal(g->gpu, "planted");
+    assert_int_equal(g->precision_count, 1);
+    assert_estimate(&g->precisions[0].gemm_flop_per_s, truth.gemm, sha256);
+    assert_estimate(&g->precisions[0].attention_flop_per_s, truth.attention, sha256);
+    assert_estimate(&g->precisions[0].low_rank_flop_per_s, truth.low_rank, sha256);
+    assert_estimate(&g->memory_bytes_per_s, truth.memory, sha256);
+    assert_estimate(&g->layer_overhead_s, 4 * truth.product_s + truth.attention_s + truth.memory_s, sha256);
+    assert_estimate(&g->compression_overhead_s, truth.low_rank_s, sha256);
+    assert_true(g->precisions[0].gemm_flop_per_s.valid_low == 1e9 && g->precisions[0].gemm_flop_per_s.valid_high == 4e9);
+    assert_true(g->constant_bytes.value == 123 && g->constant_bytes.origin == ORIGIN_ASSUMED);
+    assert_true(c.costs.intra_efficiency.value == 1 && c.costs.intra_efficiency.origin == ORIGIN_ASSUMED);
+    assert_string_equal(c.costs.document.sources[0].role, "samples");
+    assert_string_equal(c.costs.document.sources[0].sha256, sha256);
+    assert_int_equal(costs_check(&c.costs, &err), OK);
+
+    // Empty calls that cost more than the fits' overheads: they are the least a layer can cost.
+    struct truth dear = truth;
+    dear.block_s = 1e-3;
+    put_samples(&samples, &dear, *state);
+    assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), OK);
+    assert_estimate(&c.costs.gpus[0].layer_overhead_s, dear.block_s, sha256);
+
+    // Scores whose traffic at the memory rate would take all the time: nothing is taken off.
+    put_samples(&samples, &truth, *state);
+    for (int i = 0; i < CELLS; i++)
+        if (samples.samples[i].kind == SAMPLE_ATTENTION) samples.samples[i].bytes *= 100;
+    assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), OK);
+    assert_false(c.precisions[0].softmax_apart);
+}
+
+static void test_samples_in_any_order(void **state)
+{
+    struct samples samples;
+    struct calibration c, d;
+    struct error err = {OK, ""};
+    const struct calibrate_settings settings = {.name = "named", .output = "costs.json"};
+    uint64_t seed = 15;
+    put_samples(&samples, &truth, *state);
+    for (int i = 0; i < CELLS; i++)
+        for (int k = 0; k < 9; k++) samples.samples[i].seconds[k] *= 1 + 0.05 * draw(&seed);
+    assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), OK);
+    for (int i = CELLS - 1; i > 0; i--) {
+        int j = (int)(draw(&seed) * (i + 1));
+        struct sample s = samples.samples[i];
+        samples.samples[i] = samples.samples[j], samples.samples[j] = s;
+        double first = s.seconds[0];
+        s.seconds[0] = s.seconds[8], s.seconds[8] = first;
+    }
+    assert_int_equal(calibrate(&d, &samples, &settings, *state, &err), OK);
+    assert_string_equal(d.costs.gpus[0].gpu, "named");
+    assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value == d.costs.gpus[0].precisions[0].gemm_flop_per_s.value);
+    assert_true(c.costs.gpus[0].precisions[0].attention_flop_per_s.high == d.costs.gpus[0].precisions[0].attention_flop_per_s.high);
+    assert_true(c.costs.gpus[0].memory_bytes_per_s.low == d.costs.gpus[0].memory_bytes_per_s.low);
+    assert_true(c.costs.gpus[0].layer_overhead_s.high == d.costs.gpus[0].layer_overhead_s.high);
+}
+
+static void test_samples_refused(void **state)
+{
+    const struct calibrate_settings settings = {.output = "costs.json"};
+    for (int kind = 0; kind < SAMPLE_KIND_COUNT; kind++) {
+        struct samples samples;
+        struct calibration c;
+        struct error err = {OK, ""};
+        put_samples(&samples, &truth, *state);
+        for (int i = 0; i < CELLS; i++)         // none of this kind is left
+            if ((int)samples.samples[i].kind == kind) samples.samples[i].kind = kind ? SAMPLE_GEMM : SAMPLE_MEMORY;
+        assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), BAD_INPUT);
+        assert_non_null(strstr(err.text, "samples.json"));
+        assert_non_null(strstr(err.text, sample_kind_names[kind]));
+    }
+    struct samples samples;
+    struct calibration c;
+    struct error err = {OK, ""};
+    put_samples(&samples, &truth, *state);
+    memset(samples.samples[7].seconds, 0, 9 * sizeof(double));
+    assert_int_equal(calibrate(&c, &samples, &settings, *state, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "samples[7].seconds"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exact_line), cmocka_unit_test(test_explained_part), cmocka_unit_test(test_order_does_not_matter),
         cmocka_unit_test(test_scaling), cmocka_unit_test(test_normal_equations), cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_overhead_is_never_negative), cmocka_unit_test(test_refusals), cmocka_unit_test(test_student),
+        cmocka_unit_test(test_samples_to_costs), cmocka_unit_test(test_samples_in_any_order), cmocka_unit_test(test_samples_refused),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
