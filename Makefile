@@ -68,7 +68,7 @@ $(OUT)/%.o: %.c | $(OUT)/libraries
 
 $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
+	$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
 
 # What the planner does not link, for its own test.
 $(OUT)/tests/test_measure: $(call object,$(filter-out measure/main.c measure/command_measure.c,$(wildcard measure/*.c)))

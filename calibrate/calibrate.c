@@ -3,7 +3,7 @@
 //   attention        time - memory traffic / memory rate = overhead + FLOP / rate, because formulas price the traffic of
 //                    unfused scores apart; where that leaves less than a tenth of some sample, nothing is taken off
 //   memory           time = overhead + bytes / rate
-//   empty blocks     time = overhead + blocks x layer overhead
+//   empty blocks     time = blocks x layer overhead
 // The overhead of a layer is what its calls cost beyond their work: four products, one attention, one set of elementwise
 // parts; or the empty block's time, whichever is more.
 #include "calibrate/calibrate.h"
@@ -56,7 +56,7 @@ static enum status fit_kind(struct fit *f, const struct samples *samples, enum s
     int count;
     struct fit_point *points;
     TRY(take_points(&points, &count, samples, kind, precision, arena, err));
-    return fit_line(f, samples->document.path, sample_kind_names[kind], points, count, arena, err);
+    return fit_line(f, samples->document.path, sample_kind_names[kind], kind == SAMPLE_OVERHEAD ? LINE_THROUGH_ZERO : LINE_WITH_OVERHEAD, points, count, arena, err);
 }
 
 static enum status fit_attention(struct precision_fits *p, const struct samples *samples, double memory_bytes_per_s,
@@ -74,7 +74,7 @@ static enum status fit_attention(struct precision_fits *p, const struct samples 
         if (point->seconds - point->explained_s < least_share_left * point->seconds) p->softmax_apart = false;
     }
     for (int i = 0; i < count && !p->softmax_apart; i++) points[i].explained_s = 0;
-    return fit_line(&p->attention, samples->document.path, sample_kind_names[SAMPLE_ATTENTION], points, count, arena, err);
+    return fit_line(&p->attention, samples->document.path, sample_kind_names[SAMPLE_ATTENTION], LINE_WITH_OVERHEAD, points, count, arena, err);
 }
 
 static enum status fit_all(struct calibration *c, const struct samples *samples, struct arena *arena, struct error *err)

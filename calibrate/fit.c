@@ -59,24 +59,23 @@ static double fastest_rate(const struct fit *f)
     return fastest;
 }
 
-enum status fit_line(struct fit *f, const char *file, const char *name, struct fit_point *points, int point_count,
+enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points, int point_count,
                      struct arena *arena, struct error *err)
 {
     if (point_count) qsort(points, (size_t)point_count, sizeof *points, compare_points);
-    *f = (struct fit){.name = name, .points = points, .point_count = point_count};
+    *f = (struct fit){.name = name, .points = points, .point_count = point_count, .through_zero = line == LINE_THROUGH_ZERO};
     if (point_count < 2 || !(points[0].work < points[point_count - 1].work))
         return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name, point_count, point_count == 1 ? "" : "s");
     struct solution s;
-    int columns = 2;
-    TRY(solve_line(&s, f, columns, arena, err));
-    double half = half_width(f, &s, columns, 0, &f->scatter);
-    f->overhead_s = (struct interval){s.x[0], fmax(s.x[0] - half, 0), fmax(s.x[0] + half, 0)};
-    if (s.x[0] < 0) {
-        f->through_zero = true;
-        f->overhead_s.value = f->overhead_s.low = 0;
-        columns = 1;
-        TRY(solve_line(&s, f, columns, arena, err));
+    double half;
+    if (!f->through_zero) {
+        TRY(solve_line(&s, f, 2, arena, err));
+        half = half_width(f, &s, 2, 0, &f->scatter);
+        f->overhead_s = (struct interval){fmax(s.x[0], 0), fmax(s.x[0] - half, 0), fmax(s.x[0] + half, 0)};
+        f->through_zero = s.x[0] < 0;
     }
+    int columns = f->through_zero ? 1 : 2;
+    if (f->through_zero) TRY(solve_line(&s, f, columns, arena, err));
     double slope = s.x[columns - 1];
     if (!(slope > 0)) return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples", file, name);
     half = half_width(f, &s, columns, columns - 1, &f->scatter);

@@ -24,15 +24,17 @@ struct fit {
     int point_count;
     struct interval overhead_s;         // never negative
     struct interval rate;               // work per second
-    bool through_zero;                  // the free line met the axis below 0: overhead is held at 0
+    bool through_zero;                  // overhead is held at 0: asked for, or the free line met the axis below 0
     double scatter;                     // root of chi-square per degree of freedom: above 1, the points lie further from
                                         // the line than their own intervals allow, and the fit's intervals are widened by it
 };
 
+enum line { LINE_WITH_OVERHEAD, LINE_THROUGH_ZERO };
+
 // Fits the points in any order (they are sorted first, so that the order cannot change a digit). BAD_INPUT: fewer than two
 // sizes, or a time that does not grow with the work; `file` is named in the message.
-enum status fit_line(struct fit *f, const char *file, const char *name, struct fit_point *points, int point_count,
-                     struct arena *arena, struct error *err);
+enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
+                     int point_count, struct arena *arena, struct error *err);
 
 // The line at this work, in seconds, without the explained part.
 double fit_seconds(const struct fit *f, double work);

@@ -15,7 +15,7 @@ static void show_fit(FILE *to, const char *title, const struct fit *f, struct un
     fprintf(to, "%s: %d samples\n", title, f->point_count);
     fprintf(to, "  rate      %12.5g %s/s   95 %%: %.5g to %.5g\n", f->rate.value / work.size, work.text, f->rate.low / work.size, f->rate.high / work.size);
     fprintf(to, "  overhead  %12.5g us        95 %%: %.5g to %.5g%s\n", 1e6 * f->overhead_s.value, 1e6 * f->overhead_s.low, 1e6 * f->overhead_s.high,
-            f->through_zero ? "; a free line meets 0 work below 0 s, held at 0" : "");
+            f->through_zero ? "; held at 0" : "");
     fprintf(to, "  scatter   %12.2f           %s\n", f->scatter, f->scatter > 1 ? "points lie further from the line than their own intervals allow; "
             "intervals widened" : "points lie as near to the line as their intervals say");
     fprintf(to, "  %-32s %14s %12s %26s %12s %8s\n", "operation", work.text, "median", "95 % interval", "line", "off");

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, MATRIX_VALUES_MAX = 1 << 28, COPY_BYTES_MIN = 1 << 22, COPY_BYTES_MAX = 1 << 28 };
+enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, EMPTY_BLOCKS_MIN = 4, MATRIX_VALUES_MAX = 1 << 28, COPY_BYTES_MIN = 1 << 22, COPY_BYTES_MAX = 1 << 28 };
 
 struct chooser {
     const struct cells_request *request;
@@ -132,7 +132,7 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
     add_low_rank(&c);
     for (int i = 0; i < SIZES; i++) {
         struct cell *cell = add(&c, WORK_EMPTY_BLOCKS, SAMPLE_OVERHEAD, "calls of a block without work");
-        set_size(cell, 1, 1 << i, 0, 0, 0);
+        set_size(cell, 1, EMPTY_BLOCKS_MIN << i, 0, 0, 0);
     }
     *cells = c.cells;
     *cell_count = c.count;

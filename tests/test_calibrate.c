@@ -53,7 +53,7 @@ static void test_exact_line(void **state)
         put_line(points, count, 3e-5, 7.5e10);
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "samples.json", "line", points, count, *state, &err), OK);
+        assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, count, *state, &err), OK);
         assert_near(f.overhead_s.value, 3e-5, 1e-9);
         assert_near(f.rate.value, 7.5e10, 1e-9);
         assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
@@ -73,7 +73,7 @@ static void test_explained_part(void **state)
     }
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", points, 6, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 6, *state, &err), OK);
     assert_near(f.overhead_s.value, 1e-5, 1e-8);
     assert_near(f.rate.value, 2e9, 1e-8);
 }
@@ -97,14 +97,14 @@ static void test_order_does_not_matter(void **state)
     memcpy(shuffled, points, sizeof points);
     struct fit f, g;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", points, 12, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 12, *state, &err), OK);
     for (int round = 0; round < 50; round++) {
         for (int i = 11; i > 0; i--) {
             int j = (int)(draw(&seed) * (i + 1));
             struct fit_point p = shuffled[i];
             shuffled[i] = shuffled[j], shuffled[j] = p;
         }
-        assert_int_equal(fit_line(&g, "samples.json", "line", shuffled, 12, *state, &err), OK);
+        assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, shuffled, 12, *state, &err), OK);
         assert_memory_equal(&f.rate, &g.rate, sizeof f.rate);
         assert_memory_equal(&f.overhead_s, &g.overhead_s, sizeof f.overhead_s);
     }
@@ -124,9 +124,9 @@ static void test_scaling(void **state)
     }
     struct fit f, g, h;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", points, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&g, "samples.json", "line", more, 9, *state, &err), OK);
-    assert_int_equal(fit_line(&h, "samples.json", "line", slower, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&g, "samples.json", "line", LINE_WITH_OVERHEAD, more, 9, *state, &err), OK);
+    assert_int_equal(fit_line(&h, "samples.json", "line", LINE_WITH_OVERHEAD, slower, 9, *state, &err), OK);
     assert_near(g.rate.value, 1000 * f.rate.value, 1e-10);
     assert_near(g.rate.low, 1000 * f.rate.low, 1e-10);
     assert_near(g.rate.high, 1000 * f.rate.high, 1e-10);
@@ -197,7 +197,7 @@ static void test_coverage(void **state)
         }
         struct fit f;
         struct error err = {OK, ""};
-        assert_int_equal(fit_line(&f, "samples.json", "line", points, 8, arena, &err), OK);
+        assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 8, arena, &err), OK);
         held += f.rate.low <= 5e10 && 5e10 <= f.rate.high;
         arena_reset(arena, mark);
     }
@@ -210,10 +210,14 @@ static void test_overhead_is_never_negative(void **state)
     put_line(points, 5, -2e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "line", points, 5, *state, &err), OK);
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 5, *state, &err), OK);
     assert_true(f.through_zero);
     assert_true(f.overhead_s.value == 0 && f.overhead_s.low == 0 && f.overhead_s.high >= 0);
     assert_true(f.rate.low <= f.rate.value && f.rate.value <= f.rate.high);
+    put_line(points, 5, 0, 1e10);       // held at 0 because that was asked for
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_THROUGH_ZERO, points, 5, *state, &err), OK);
+    assert_true(f.through_zero && f.overhead_s.value == 0 && f.overhead_s.high == 0);
+    assert_near(f.rate.value, 1e10, 1e-12);
 }
 
 static void test_refusals(void **state)
@@ -222,17 +226,17 @@ static void test_refusals(void **state)
     put_line(points, 3, 1e-5, 1e10);
     struct fit f;
     struct error err = {OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 0, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 0, *state, &err), BAD_INPUT);
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 1, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 1, *state, &err), BAD_INPUT);
     assert_non_null(strstr(err.text, "gemm"));
     points[1].work = points[2].work = points[0].work;       // one size only
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err), BAD_INPUT);
     put_line(points, 3, 1e-5, 1e10);
     for (int i = 0; i < 3; i++) points[i].seconds = 1.0 / (i + 1);      // faster with more work
     err = (struct error){OK, ""};
-    assert_int_equal(fit_line(&f, "samples.json", "gemm", points, 3, *state, &err), BAD_INPUT);
+    assert_int_equal(fit_line(&f, "samples.json", "gemm", LINE_WITH_OVERHEAD, points, 3, *state, &err), BAD_INPUT);
     // Two like columns cannot be told apart.
     double design[] = {1, 2, 1, 2, 1, 2}, observed[] = {1, 2, 3}, deviation[] = {1, 1, 1};
     struct solution s;
@@ -284,7 +288,7 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
             break;
         case SAMPLE_LOW_RANK: s->flop = 1e7 * size, seconds = t->low_rank_s + s->flop / t->low_rank; break;
         case SAMPLE_MEMORY: s->bytes = 1e7 * size, seconds = t->memory_s + s->bytes / t->memory; break;
-        case SAMPLE_OVERHEAD: seconds = 1e-6 + size * t->block_s; break;
+        case SAMPLE_OVERHEAD: seconds = size * t->block_s; break;
         case SAMPLE_KIND_COUNT: break;
         }
         s->seconds = TAKE(arena, s->repetitions, double);       // the median is the middle one; the others lie around it
