@@ -15,6 +15,8 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 int64_t choice_excess_bytes(const struct choices *c, const struct choice *choice);               // over the limit; <= 0: it fits
 // Whether no plan gets worse when `other` is replaced by `choice`.
 bool choice_dominates(const struct choices *c, const struct choice *choice, const struct choice *other);
+// The choice of the stage that does the same as x or better; -1: none is left.
+int choice_find(const struct choices *c, int stage, const struct choice *x);
 
 void choices_note_removed(struct choices *c, int stage, const struct choice *choice, enum removal removal, int64_t amount);
 

@@ -111,7 +111,7 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
     return true;
 }
 
-static int find_choice(const struct choices *c, int stage, const struct choice *x)
+int choice_find(const struct choices *c, int stage, const struct choice *x)
 {
     for (int i = 0; i < c->stages[stage].count; i++)
         if (choice_dominates(c, &c->stages[stage].items[i], x)) return i;
@@ -124,7 +124,7 @@ bool choices_from_plan(int *chosen, const struct choices *c, const struct plan *
     for (int s = 0; s < plan->stage_count; s++) {
         struct choice x;
         if (!choice_of_plan(&x, c, plan, s)) return false;
-        chosen[s] = find_choice(c, s, &x);
+        chosen[s] = choice_find(c, s, &x);
         if (chosen[s] < 0) return false;
     }
     return true;
