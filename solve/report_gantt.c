@@ -76,7 +76,8 @@ static void print_axis(struct report_out *out, struct window w)
     memset(line, ' ', sizeof line);
     for (int c = 0; c <= CHART_COLUMNS; c += TICK_COLUMNS) {
         char text[24];
-        int length = snprintf(text, sizeof text, "%.4g", (double)(w.from_ns + c * w.column_ns) / 1e6),
+        double at_ms = (double)(w.from_ns + c * w.column_ns) / 1e6;
+        int length = snprintf(text, sizeof text, at_ms < 1000 ? "%.4g" : "%.0f", at_ms),
             at = c == CHART_COLUMNS ? c - length : c;
         memcpy(line + at, text, (size_t)length);
     }
@@ -92,7 +93,7 @@ static void print_chart(struct report_out *out, const struct report_replay *r, s
     if (rows < p) report_print(out, "  (%d of %d stages)\n", rows, p);
 }
 
-// Wide enough for a forward to be two columns, unless the fill of the pipeline would not leave a third of the chart.
+// Narrow enough for three columns per forward, unless the fill of the pipeline would then take over half the chart.
 static int64_t readable_column(const struct report_replay *r)
 {
     int64_t p = r->schedule.request.stage_count, forward_sum = 0, fill = 0;
@@ -103,7 +104,7 @@ static int64_t readable_column(const struct report_replay *r)
             if (r->end_ns[i] > fill) fill = r->end_ns[i];
         }
     }
-    int64_t column = forward_sum / p / 2, least = fill / (2 * CHART_COLUMNS / 3);
+    int64_t column = forward_sum / p / 3, least = fill / (CHART_COLUMNS / 2);
     if (column < least) column = least;
     return column > 0 ? column : 1;
 }
@@ -114,8 +115,8 @@ void report_gantt(struct report_out *out, const struct report_replay *r)
             last_from = r->iteration_ns - CHART_COLUMNS * column;
     if (r->iteration_ns <= 0) return;
     report_print(out,
-                 "\nSchedule: F forward, B backward of a micro-batch, > < blocked by a transfer, s gradient sync,\n"
-                 "e embedding sync, o optimizer, . bubble\n");
+                 "\nSchedule: F forward, B backward of a micro-batch (last digits where tight), > < in a transfer,\n"
+                 "s gradient sync, e embedding sync, o optimizer, . bubble\n");
     if (whole <= column) {
         print_chart(out, r, (struct window){0, whole});
         return;

@@ -214,6 +214,8 @@ static void put_notes(const struct exporter *e, bool recompute_said)
     if (!e->problem)
         report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's problem was not found "
                              "or has changed since\n");
+    if (e->problem && !e->problem->model.has_shape)
+        report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
     if (e->ends_assumed)
         report_print(e->out, "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n",
                      e->problem ? "" : ", as layers of their own");

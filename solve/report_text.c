@@ -65,6 +65,12 @@ static const char *compression_text(const struct plan *plan, const struct plan_s
     return g || b ? arena_print(arena, "%s%s%s", gradient, g && b ? ", " : "", boundary) : "-";
 }
 
+static const char *range_text(int64_t first, int64_t last, struct arena *arena)
+{
+    return first == last ? arena_print(arena, "%" PRId64, first)
+                         : arena_print(arena, "%" PRId64 "-%" PRId64, first, last);
+}
+
 static void print_placement(struct report_out *out, const struct plan *plan)
 {
     static const char *const headings[] = {"stage", "layers", "count",     "node group",
@@ -75,12 +81,11 @@ static void print_placement(struct report_out *out, const struct plan *plan)
         const struct plan_stage *stage = &plan->stages[s];
         int64_t rank = s * plan->devices_per_stage;
         report_cell(&t, arena_print(out->arena, "%d", s));
-        report_cell(&t,
-                    arena_print(out->arena, "%d-%d", stage->first_layer, stage->first_layer + stage->layer_count - 1));
+        report_cell(&t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, out->arena));
         report_cell(&t, arena_print(out->arena, "%d", stage->layer_count));
         report_cell(&t, plan->group_names[stage->group]);
         report_cell(&t, plan->group_gpus[stage->group]);
-        report_cell(&t, arena_print(out->arena, "%" PRId64 "-%" PRId64, rank, rank + plan->devices_per_stage - 1));
+        report_cell(&t, range_text(rank, rank + plan->devices_per_stage - 1, out->arena));
         report_cell(&t, recompute_text(stage, out->arena));
         report_cell(&t, compression_text(plan, stage, out->arena));
     }
