@@ -1,11 +1,13 @@
-// The tables of the dynamic programme: the states of each stage, which slots are counted exactly and which are priced, and
-// the cost of every choice and boundary for a box: sum of coefficient x duration, rounded down to 2^-20 ns (coarser where
-// sums would overflow), so that every bound made of them is one. The walk over the tables is in solve/dynamic_walk.c.
-#include "solve/dynamic_table.h"
+// The tables of the dynamic programme: the states of each stage, and the cost of every choice and boundary for a box: sum of
+// coefficient x duration, rounded down to 2^-20 ns (coarser where sums would not be exact), so that every bound made of them
+// is one. The walk over the tables is in solve/dynamic_walk.c.
+#include "solve/dynamic.h"
 
 #include <string.h>
 
-static int64_t slots_of(const struct dynamic *d, int group) { return d->c->priced->groups[group].slots; }
+#include "solve/dynamic_table.h"
+
+enum { BOUNDARY_PARTS = 3 * PART_COUNT };       // forward, backward, epilogue
 
 static void find_states(struct dynamic *d, int s, struct arena *arena)
 {
@@ -13,7 +15,7 @@ static void find_states(struct dynamic *d, int s, struct arena *arena)
     struct stage_table *t = &d->stages[s];
     t->states = TAKE(arena, stage->count, struct state);
     t->state_of = TAKE(arena, stage->count, int);
-    t->cost = TAKE(arena, stage->count, int64_t);
+    t->cost = TAKE(arena, stage->count, double);
     for (int i = 0; i < stage->count; i++) {
         const struct choice *c = &stage->items[i];
         int q = 0;
@@ -25,52 +27,21 @@ static void find_states(struct dynamic *d, int s, struct arena *arena)
     }
 }
 
-// Groups whose slots can run out are counted exactly as far as the table allows, the scarcest first. Where every used group
-// is one of them, the count of one follows from the number of stages.
-static void count_slots(struct dynamic *d, int64_t cells_max, int64_t cells_per_slot_state)
+static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
 {
-    bool used[GROUPS_MAX] = {false}, binding[GROUPS_MAX];
-    int used_count = 0, binding_count = 0;
-    for (int s = 0; s < d->stage_count; s++)
-        for (int q = 0; q < d->stages[s].state_count; q++)
-            used[d->stages[s].states[q].group] = true;
-    for (int g = 0; g < d->group_count; g++) {
-        used_count += used[g];
-        binding[g] = used[g] && slots_of(d, g) < d->stage_count;
-        binding_count += binding[g];
-    }
-    d->implied = -1;
-    d->slot_states = 1;
-    int counted = 0;
-    while (counted < binding_count) {
-        int next = -1;
-        for (int g = 0; g < d->group_count; g++)
-            if (binding[g] && (next < 0 || slots_of(d, g) < slots_of(d, next)))
-                next = g;
-        if (counted == used_count - 1) {
-            d->implied = next;
-            break;
+    const struct stage_table *before = &d->stages[s - 1];
+    struct stage_table *t = &d->stages[s];
+    t->boundary = TAKE(arena, before->state_count * t->state_count, double);
+    t->parts = TAKE(arena, before->state_count * t->state_count * BOUNDARY_PARTS, int64_t);
+    for (int p = 0; p < before->state_count; p++)
+        for (int q = 0; q < t->state_count; q++) {
+            const struct choice *from = &d->c->stages[s - 1].items[before->states[p].choice];
+            const struct choice *to = &d->c->stages[s].items[t->states[q].choice];
+            int64_t *parts = t->parts + (p * t->state_count + q) * BOUNDARY_PARTS;
+            if (!choices_send_forward(d->c, from, to, parts) || !choices_send_backward(d->c, from, to, false, parts + PART_COUNT) ||
+                !choices_send_backward(d->c, from, to, true, parts + 2 * PART_COUNT))
+                parts[0] = PRICE_NONE;
         }
-        if (d->slot_states * (slots_of(d, next) + 1) * cells_per_slot_state > cells_max)
-            break;
-        d->stride[next] = d->slot_states;
-        d->slot_states *= (int)slots_of(d, next) + 1;
-        binding[next] = false;
-        counted++;
-    }
-}
-
-static void index_slots(struct dynamic *d, struct arena *arena)
-{
-    d->slots_used = TAKE(arena, d->slot_states, int);
-    for (int g = 0; g < d->group_count; g++) {
-        d->can_take[g] = TAKE(arena, d->slot_states, bool);
-        for (int v = 0; v < d->slot_states; v++) {
-            int64_t held = d->stride[g] ? v / d->stride[g] % (slots_of(d, g) + 1) : 0;
-            d->can_take[g][v] = !d->stride[g] || held < slots_of(d, g);
-            d->slots_used[v] += (int)held;
-        }
-    }
 }
 
 struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena)
@@ -83,51 +54,20 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
     int64_t states = 0, states_most = 0;
     for (int s = 0; s < d->stage_count; s++) {
         find_states(d, s, arena);
+        if (s > 0)
+            find_boundary_parts(d, s, arena);
         states += d->stages[s].state_count;
         if (d->stages[s].state_count > states_most)
             states_most = d->stages[s].state_count;
     }
-    count_slots(d, cells_max, 2 * states * d->row);
-    index_slots(d, arena);
-    int64_t cells = (int64_t)d->slot_states * d->row;
+    dynamic_count_uses(d, cells_max, 2 * states * d->row + 1, arena);
+    int64_t cells = (int64_t)d->use_count * d->row;
     for (int s = 0; s < d->stage_count; s++) {
-        struct stage_table *t = &d->stages[s];
-        t->boundary = TAKE(arena, s ? d->stages[s - 1].state_count * t->state_count : 0, int64_t);
-        t->forward = TAKE(arena, t->state_count * cells, int64_t);
-        t->backward = TAKE(arena, t->state_count * cells, int64_t);
+        d->stages[s].forward = TAKE(arena, d->stages[s].state_count * cells, double);
+        d->stages[s].backward = TAKE(arena, d->stages[s].state_count * cells, double);
     }
-    d->entry = TAKE(arena, states_most * cells, int64_t);
+    d->entry = TAKE(arena, states_most * cells, double);
     return d;
-}
-
-// ---- resources: slots that are not counted, and the quality budget
-
-int dynamic_resource_count(const struct dynamic *d) { return d->group_count + BUDGET_COUNT; }
-
-int64_t dynamic_resource_limit(const struct dynamic *d, int resource)
-{
-    if (resource < d->group_count)
-        return d->stride[resource] || d->implied == resource || slots_of(d, resource) >= d->stage_count ? INT64_MAX : slots_of(d, resource);
-    const struct quality_budget *b = &d->c->priced->budget;
-    int64_t limits[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max};
-    int64_t limit = limits[resource - d->group_count];
-    return limit < 0 ? INT64_MAX : limit;
-}
-
-static int64_t choice_use(const struct dynamic *d, int resource, const struct choice *c)
-{
-    if (resource < d->group_count)
-        return c->group == resource;
-    int64_t uses[BUDGET_COUNT] = {c->boundary_option != 0, c->gradient_option != 0, c->quality_cost};
-    return uses[resource - d->group_count];
-}
-
-int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *chosen)
-{
-    int64_t use = 0;
-    for (int s = 0; s < d->stage_count; s++)
-        use += choice_use(d, resource, &d->c->stages[s].items[chosen[s]]);
-    return use;
 }
 
 // ---- costs of a box
@@ -144,34 +84,56 @@ static wide choice_value(const struct dynamic *d, const struct dynamic_box *box,
            coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns + coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
 }
 
-// The least embedding sync that the last stage can have on this group: over the first stage's groups. -1: none is joined.
-static int64_t least_embedding_sync(const struct dynamic *d, int last_group)
+// Of the boundary before stage s. -1: not joined.
+static wide boundary_value(const struct dynamic *d, const struct dynamic_box *box, int s, int pair)
+{
+    const int64_t *parts = d->stages[s].parts + pair * BOUNDARY_PARTS;
+    wide value = 0;
+    for (int part = 0; part < PART_COUNT && parts[0] != PRICE_NONE; part++)
+        value += coefficient(d, box, SYMBOL_SEND_FORWARD + part, s - 1) * parts[part] +
+                 coefficient(d, box, SYMBOL_SEND_BACKWARD + part, s - 1) * parts[PART_COUNT + part] +
+                 coefficient(d, box, SYMBOL_SEND_EPILOGUE + part, s - 1) * parts[2 * PART_COUNT + part];
+    return parts[0] == PRICE_NONE ? -1 : value;
+}
+
+static int pair_count(const struct dynamic *d, int s) { return s ? d->stages[s - 1].state_count * d->stages[s].state_count : 0; }
+
+static bool is_allowed(const struct dynamic_box *box, int s, int i) { return !box->allowed || box->allowed[s][i]; }
+
+// The least embedding sync that the last stage can have on this group: over what the first stage may be. -1: none is joined.
+static int64_t least_embedding_sync(const struct dynamic *d, const struct dynamic_box *box, int last_group)
 {
     const struct priced *p = d->c->priced;
     int64_t least = -1;
-    for (int q = 0; q < d->stages[0].state_count; q++) {
-        int64_t t = p->embedding_sync_ns[d->stages[0].states[q].group * p->group_count + last_group];
-        if (t != PRICE_NONE && (least < 0 || t < least))
+    for (int i = 0; i < d->c->stages[0].count; i++) {
+        int64_t t = p->embedding_sync_ns[d->c->stages[0].items[i].group * p->group_count + last_group];
+        if (is_allowed(box, 0, i) && t != PRICE_NONE && (least < 0 || t < least))
             least = t;
     }
     return least;
 }
 
-// Bits that the costs keep below the nanosecond, such that no sum overflows.
+// Bits that the costs keep below the nanosecond, such that sums stay exact.
 static int choose_fraction(const struct dynamic *d, const struct dynamic_box *box)
 {
     wide most = 0;
     for (int s = 0; s < d->stage_count; s++) {
-        wide stage_most = 0;
+        wide stage_most = 0, boundary_most = 0;
         for (int i = 0; i < d->c->stages[s].count; i++) {
-            wide value = choice_value(d, box, s, &d->c->stages[s].items[i]);
-            if (value > stage_most)
-                stage_most = value;
+            wide value = is_allowed(box, s, i) ? choice_value(d, box, s, &d->c->stages[s].items[i]) : 0;
+            stage_most = value > stage_most ? value : stage_most;
         }
-        most += stage_most;
+        for (int i = 0; i < pair_count(d, s); i++) {
+            wide value = boundary_value(d, box, s, i);
+            boundary_most = value > boundary_most ? value : boundary_most;
+        }
+        most += stage_most + boundary_most;
     }
+    for (int i = 0; d->c->priced->has_embedding_sync && i < d->group_count * d->group_count; i++)
+        if (d->c->priced->embedding_sync_ns[i] > 0)
+            most += coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * d->c->priced->embedding_sync_ns[i];
     int bits = PRICE_BITS;
-    while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << 57)
+    while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << COST_BITS)
         bits--;
     return bits;
 }
@@ -187,46 +149,34 @@ static void cost_choices(struct dynamic *d, const struct dynamic_box *box, int s
 {
     const struct stage_choices *stage = &d->c->stages[s];
     bool embedding = s == d->stage_count - 1 && d->c->priced->has_embedding_sync;
-    wide ceiling = ((wide)1 << 60) / d->stage_count;
-    int64_t prices[GROUPS_MAX + BUDGET_COUNT];
+    wide ceiling = ((wide)1 << (COST_BITS + 1)) / d->stage_count;
+    int64_t prices[RESOURCES_MAX];
     for (int r = 0; r < dynamic_resource_count(d); r++)
         prices[r] = price_of(d, box, r);
     for (int i = 0; i < stage->count; i++) {
         const struct choice *c = &stage->items[i];
-        int64_t sync = embedding ? least_embedding_sync(d, c->group) : 0;
         d->stages[s].cost[i] = NOT_REACHED;
-        if (sync < 0 || (box->allowed && !box->allowed[s][i]))
+        if (!is_allowed(box, s, i))
+            continue;
+        int64_t sync = embedding ? least_embedding_sync(d, box, c->group) : 0;
+        if (sync < 0)
             continue;
         wide value = choice_value(d, box, s, c) + (embedding ? coefficient(d, box, SYMBOL_EMBEDDING_SYNC, 0) * sync : 0);
-        wide cost = (value >> (WEIGHT_BITS - d->fraction_bits)) + prices[c->group];
-        for (int r = 0; r < BUDGET_COUNT; r++)
-            if (prices[d->group_count + r])
-                cost += (wide)prices[d->group_count + r] * choice_use(d, d->group_count + r, c);
-        d->stages[s].cost[i] = (int64_t)(cost < ceiling ? cost : ceiling);
+        wide priced = 0;
+        for (int r = 0; r < dynamic_resource_count(d); r++)
+            if (prices[r])
+                priced += (wide)prices[r] * dynamic_choice_use(d, r, c);
+        priced = priced < ceiling ? priced : ceiling;       // lowering a cost keeps a bound valid
+        d->stages[s].cost[i] = (double)((value >> (WEIGHT_BITS - d->fraction_bits)) + priced);
     }
 }
 
 static void cost_boundary(struct dynamic *d, const struct dynamic_box *box, int s)
 {
-    const struct stage_table *before = &d->stages[s - 1];
-    struct stage_table *t = &d->stages[s];
-    for (int p = 0; p < before->state_count; p++)
-        for (int q = 0; q < t->state_count; q++) {
-            const struct choice *from = &d->c->stages[s - 1].items[before->states[p].choice];
-            const struct choice *to = &d->c->stages[s].items[t->states[q].choice];
-            int64_t there[PART_COUNT], back[PART_COUNT], drain[PART_COUNT];
-            int64_t *cost = &t->boundary[p * t->state_count + q];
-            *cost = NOT_REACHED;
-            if (!choices_send_forward(d->c, from, to, there) || !choices_send_backward(d->c, from, to, false, back) ||
-                !choices_send_backward(d->c, from, to, true, drain))
-                continue;
-            wide value = 0;
-            for (int part = 0; part < PART_COUNT; part++)
-                value += coefficient(d, box, SYMBOL_SEND_FORWARD + part, s - 1) * there[part] +
-                         coefficient(d, box, SYMBOL_SEND_BACKWARD + part, s - 1) * back[part] +
-                         coefficient(d, box, SYMBOL_SEND_EPILOGUE + part, s - 1) * drain[part];
-            *cost = (int64_t)(value >> (WEIGHT_BITS - d->fraction_bits));
-        }
+    for (int i = 0; i < pair_count(d, s); i++) {
+        wide value = boundary_value(d, box, s, i);
+        d->stages[s].boundary[i] = value < 0 ? NOT_REACHED : (double)(value >> (WEIGHT_BITS - d->fraction_bits));
+    }
 }
 
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits)
@@ -238,8 +188,7 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
             *priced_limits += (wide)price_of(d, box, r) * dynamic_resource_limit(d, r);
     for (int s = 0; s < d->stage_count; s++) {
         cost_choices(d, box, s);
-        if (s > 0)
-            cost_boundary(d, box, s);
+        cost_boundary(d, box, s);
     }
 }
 

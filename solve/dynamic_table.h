@@ -1,39 +1,55 @@
-// The inside of the dynamic programme, for solve/dynamic*.c alone.
+// The inside of the dynamic programme, for solve/dynamic*.c alone. Costs are doubles that hold integers below 2^53, so that
+// every sum and comparison is exact and a row of them is quick work.
 #ifndef PLUMBLINE_SOLVE_DYNAMIC_TABLE_H
 #define PLUMBLINE_SOLVE_DYNAMIC_TABLE_H
 
 #include "data/cluster.h"
 #include "solve/dynamic.h"
 
-#define NOT_REACHED (INT64_MAX / 4)
+enum { COST_BITS = 50, RESOURCES_MAX = GROUPS_MAX + BUDGET_COUNT };
+#define NOT_REACHED 0x1p60
 
 // What a boundary depends on: the sender's group and message class, the receiver's group and compression.
 struct state { int group, cut, option, choice; };       // choice: one that has this state
 
+// Choices of one stage that use the same counted resources: from which uses they can be taken.
+struct use_class {
+    int64_t uses[RESOURCES_MAX];
+    int shift;                  // of the index of uses
+    int *rows, row_count;       // indices of uses before the stage
+};
+
 struct stage_table {
     struct state *states;
     int state_count;
-    int *state_of;              // [choice]
-    int64_t *cost;              // [choice], of the box at hand; NOT_REACHED: not allowed
-    int64_t *boundary;          // [state of the stage before * state_count + state]
-    int64_t *forward;           // [state][slots][layers]: least cost up to this stage
-    int64_t *backward;          // the same: least cost of the stages behind it
+    int *state_of, *class_of;   // [choice]
+    struct use_class *classes;
+    int class_count;
+    int *rows, row_count;       // indices of uses before this stage that can be reached and completed
+    double *cost;               // [choice], of the box at hand; NOT_REACHED: not allowed
+    int64_t *parts;             // [(state of the stage before * state_count + state) * 3 * PART_COUNT], PRICE_NONE: not joined
+    double *boundary;           // [state of the stage before * state_count + state]
+    double *forward;            // [state][uses][layers]: least cost up to this stage
+    double *backward;           // the same: least cost of the stages behind it
     int least, most;            // layers that can be covered behind this stage
 };
 
 struct dynamic {
     const struct choices *c;
-    int stage_count, layers, group_count, symbols_stage_count;
-    int slot_states, row;               // rows per state; cells per row
-    int stride[GROUPS_MAX];             // of a counted group in the slots' index; 0: not counted
-    int implied;                        // group whose count follows from the others', or -1
-    int *slots_used;                    // [slots' index], in counted groups
-    bool *can_take[GROUPS_MAX];         // [group][slots' index]
+    int stage_count, layers, group_count;
+    int use_count, row;                     // rows per state, one for each index of uses; cells per row
+    int64_t limit[RESOURCES_MAX];           // INT64_MAX: none
+    int stride[RESOURCES_MAX];              // of a counted resource in the index of uses; 0: not counted
+    int implied;                            // group whose count follows from the others', or -1
     struct stage_table *stages;
-    int64_t *entry;                     // scratch: least cost before the stage at hand, by its state
-    int fraction_bits;                  // of the costs of the box at hand
+    int *last_rows, last_row_count;         // indices of uses behind the last stage
+    double *entry;                          // scratch: least cost before the stage at hand, by its state
+    int fraction_bits;                      // of the costs of the box at hand, below the nanosecond
 };
 
+int64_t dynamic_choice_use(const struct dynamic *d, int resource, const struct choice *c);
+// Which resources are counted, within the number of cells; the use classes and rows of every stage.
+void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use, struct arena *arena);
 // Costs of all choices and boundaries for the box at hand; what the prices take off the sum, in the same unit.
 void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *priced_limits);
 
