@@ -1,7 +1,85 @@
+// plumbline formulate: problem -> MILP as MPS or LP, with the starting path rows, and the meaning of each column. The
+// program that solve works on is this one after elimination, with the path rows it finds.
 #include "formulate/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formulate/formulate.h"
+#include "formulate/price.h"
+
+enum { FORM_CHOICES, FORM_TEXTBOOK };
+static const char *const form_names[] = {"choices", "textbook", NULL};
+
+struct request {
+    const char *problem, *out, *map;
+    int form;
+};
+
+// What no plan exceeds: the longest path when every symbol has its column's upper bound.
+static int64_t time_upper_ns(const struct formulation *f, struct graph *graph, struct arena *arena)
+{
+    int symbols = graph_symbol_count(graph);
+    int64_t *durations = TAKE(arena, symbols, int64_t);
+    for (int i = 0; i < symbols; i++)
+        durations[i] = f->symbol_column[i] < 0 ? 0 : f->milp.columns[f->symbol_column[i]].upper;
+    return graph_longest(graph, durations, NULL);
+}
+
+static void add_starting_rows(struct formulation *f, struct graph *graph, struct arena *arena)
+{
+    int *paths, count = graph_starting_paths(graph, &paths, arena);
+    for (int i = 0; i < count; i++) formulate_add_path(f, paths + (size_t)i * (size_t)graph_symbol_count(graph));
+}
+
+static enum status write(const struct formulation *f, const struct request *r, struct arena *arena, struct error *err)
+{
+    size_t length = r->out ? strlen(r->out) : 0;
+    if (!r->out) TRY(milp_write_lp(&f->milp, "-", arena, err));
+    else if (length > 4 && !strcmp(r->out + length - 4, ".mps")) TRY(milp_write_mps(&f->milp, r->out, arena, err));
+    else if (length > 3 && !strcmp(r->out + length - 3, ".lp")) TRY(milp_write_lp(&f->milp, r->out, arena, err));
+    else return fail(err, BAD_INPUT, "-o: expected a name that ends in .mps or .lp, found '%s'", r->out);
+    return r->map ? formulation_write_map(f, r->map, arena, err) : OK;
+}
+
+static enum status formulate(const struct request *r, struct arena *arena, struct error *err)
+{
+    struct problem *problem = TAKE(arena, 1, struct problem);
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct schedule schedule;
+    struct choices choices;
+    struct formulation f;
+    struct graph *graph;
+    const char *why;
+    TRY(problem_load(problem, r->problem, arena, err));
+    TRY(price_problem(priced, problem, arena, err));
+    struct schedule_request request = schedule_request_of(priced);
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(graph_compile(&graph, &schedule, arena, err));
+    TRY(choices_build(&choices, priced, &schedule, arena, err));
+    if (choices_hopeless_stage(&choices, &why) >= 0) fprintf(stderr, "plumbline formulate: the program has no solution: %s\n", why);
+    const int64_t any_time = (int64_t)1 << 53;
+    if (r->form == FORM_CHOICES) TRY(formulate_choices(&f, &choices, any_time, arena, err));
+    else TRY(formulate_textbook(&f, &choices, any_time, arena, err));
+    f.milp.columns[0].upper = time_upper_ns(&f, graph, arena);
+    add_starting_rows(&f, graph, arena);
+    TRY(write(&f, r, arena, err));
+    fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n",
+            f.milp.column_count, f.milp.row_count, f.path_row_count, f.milp.entry_count);
+    return OK;
+}
 
 enum status command_formulate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)argc, (void)argv, (void)exit_code, (void)arena;
-    return fail(err, UNAVAILABLE, "formulate: under construction");
+    struct request r = {NULL, NULL, NULL, FORM_CHOICES};
+    bool helped;
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &r.out, 0, 0, NULL, "where the program goes: FILE.mps or FILE.lp (default: LP on standard output)"},
+        {"--map", OPTION_TEXT, &r.map, 0, 0, NULL, "what each column means and which choices were removed, why: JSON"},
+        {"--formulation", OPTION_NAME, &r.form, 0, 0, form_names, "how the decision is written (default choices)"},
+    };
+    TRY(options_read(argc, argv, "plumbline formulate PROBLEM [-o FILE.mps|FILE.lp] [--map MAP.json] [--formulation choices|textbook]",
+                     options, ARRAY_LENGTH(options), &r.problem, 1, 1, NULL, &helped, err));
+    *exit_code = 0;
+    return helped ? OK : formulate(&r, arena, err);
 }

@@ -1,8 +1,7 @@
 // What every column of a program means, and which choices it does not contain and why: JSON beside the MPS or LP file.
 #include "formulate/formulate.h"
 
-#include "data/file.h"
-#include "data/json.h"
+#include "data/document.h"
 
 static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "other"};
 
@@ -83,18 +82,12 @@ static void put_removed(struct json_writer *w, const struct choices *c, const st
 enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err)
 {
     struct json_writer w;
-    size_t length;
-    json_begin(&w, arena);
-    json_open_object(&w, NULL);
-    json_put_text(&w, "kind", "plumbline.map");
-    json_put_count(&w, "version", 1);
+    document_begin(&w, "plumbline.map", NULL, 0, arena);
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);
     json_open_array(&w, "removed_choices");
     for (int i = 0; i < f->choices->removed_count; i++) put_removed(&w, f->choices, &f->choices->removed[i]);
     json_close_array(&w);
-    json_close_object(&w);
-    const char *text = json_end(&w, &length);
-    return file_write(path, text, length, err);
+    return document_write(&w, path, err);
 }

@@ -1,0 +1,229 @@
+// Random priced documents: numbers are small, so that ties and tight limits are frequent.
+#include "tests/support/random_priced.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+uint64_t random_next(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15u;
+    uint64_t z = *state;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+int64_t random_less(uint64_t *state, int64_t n) { return (int64_t)(random_next(state) % (uint64_t)n); }
+
+static int below(uint64_t *state, int n) { return (int)random_less(state, n); }
+
+static int64_t *numbers(struct arena *arena, uint64_t *state, int count, int64_t limit)
+{
+    int64_t *values = TAKE(arena, count, int64_t);
+    for (int i = 0; i < count; i++) values[i] = random_less(state, limit);
+    return values;
+}
+
+static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    static const int counts[][4] = {{1, 3, 1}, {4}, {1, 3}, {3, 1}, {2, 2}, {1, 1, 1, 1}, {1, 4, 1}, {5}, {2, 1, 2}, {1, 5}};
+    const int *count = counts[below(state, (int)(sizeof counts / sizeof *counts))];
+    while (p->run_count < 4 && count[p->run_count]) p->run_count++;
+    p->runs = TAKE(arena, p->run_count, struct priced_run);
+    bool sync = below(state, 2), optimizer = below(state, 3) == 0;
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        *run = (struct priced_run){.name = arena_print(arena, "run%d", r), .count = count[r], .recomputable = below(state, 4) > 0,
+            .weight_bytes = random_less(state, 8), .gradient_bytes = random_less(state, 5), .optimizer_bytes = random_less(state, 5),
+            .cut = below(state, p->cut_count)};
+        p->layer_count += run->count;
+        run->stash_bytes[0] = 4 + random_less(state, 12);
+        run->stash_bytes[1] = random_less(state, run->stash_bytes[0] + 1);
+        run->stash_bytes[2] = random_less(state, run->stash_bytes[1] + 1);
+        for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
+        run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
+        run->feedback_bytes[0] = 0;
+        run->forward_ns = numbers(arena, state, p->group_count, 20);
+        run->backward_ns = numbers(arena, state, p->group_count, 40);
+        run->selective_ns = numbers(arena, state, p->group_count, 6);
+        run->full_ns = numbers(arena, state, p->group_count, 20);
+        run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
+        run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
+        for (int o = 0; o < p->gradient_option_count; o++) run->sync_ns[o] = numbers(arena, state, p->group_count, sync ? 60 : 1);
+    }
+}
+
+static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena, const bool *joined, const bool *parts, int64_t limit)
+{
+    int64_t *prices = TAKE(arena, p->group_count * p->group_count * PART_COUNT, int64_t);
+    for (int i = 0; i < p->group_count * p->group_count * PART_COUNT; i++)
+        prices[i] = !joined[i / PART_COUNT] ? PRICE_NONE : parts[i % PART_COUNT] ? random_less(state, limit) : 0;
+    return prices;
+}
+
+static void draw_links(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    int n = p->group_count;
+    bool *joined = TAKE(arena, n * n, bool), parts[PART_COUNT], sparse = below(state, 3) == 0;
+    for (int a = 0; a < n; a++)
+        for (int b = a; b < n; b++) joined[a * n + b] = joined[b * n + a] = !sparse || below(state, 3) > 0;
+    for (int i = 0; i < PART_COUNT; i++) parts[i] = below(state, 2);
+    int64_t limit = below(state, 3) ? 12 : 2;
+    p->cuts = TAKE(arena, p->cut_count, struct priced_cut);
+    for (int c = 0; c < p->cut_count; c++) {
+        struct priced_cut *cut = &p->cuts[c];
+        cut->message_bytes = random_less(state, 5);
+        cut->feedback_bytes = numbers(arena, state, p->boundary_option_count, 5);
+        cut->feedback_bytes[0] = 0;
+        cut->forward_ns = pair_prices(p, state, arena, joined, parts, limit);
+        cut->backward_ns = TAKE(arena, p->boundary_option_count, int64_t *);
+        for (int o = 0; o < p->boundary_option_count; o++) cut->backward_ns[o] = pair_prices(p, state, arena, joined, parts, limit);
+    }
+    p->has_embedding_sync = p->stage_count > 1 && below(state, 3) == 0;
+    p->embedding_sync_ns = TAKE(arena, n * n, int64_t);
+    for (int i = 0; i < n * n; i++) p->embedding_sync_ns[i] = joined[i] ? random_less(state, 50) : PRICE_NONE;
+}
+
+static void draw_groups(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    p->groups = TAKE(arena, p->group_count, struct priced_group);
+    for (int g = 0; g < p->group_count; g++) {
+        p->groups[g] = (struct priced_group){.name = arena_print(arena, "group%d", g), .gpu = "gpu", .slots = below(state, p->stage_count + 1),
+            .memory_limit_bytes = 20 + random_less(state, 20) * random_less(state, 20), .constant_bytes = random_less(state, 4),
+            .excluded = below(state, 9) ? NULL : "drawn", .sync_constant_ns = numbers(arena, state, p->gradient_option_count, 9)};
+        if (below(state, 3) == 0) p->groups[g].slots = p->stage_count;
+        for (int o = 0; o < p->gradient_option_count && below(state, 2); o++) p->groups[g].sync_constant_ns[o] = 0;
+    }
+}
+
+static void draw_rules(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    p->rule_count = below(state, 3) ? 0 : 1 + below(state, 2);
+    p->rules = TAKE(arena, p->rule_count, struct rule);
+    for (int i = 0; i < p->rule_count; i++) {
+        struct rule *r = &p->rules[i];
+        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE, .stage = below(state, p->stage_count + 1) - 1,
+            .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+        for (int condition = below(state, 6), left = 1 + below(state, 2); left > 0; left--, condition = (condition + 1) % 6) {
+            if (condition == 0) {
+                r->groups = TAKE(arena, 1, const char *);
+                r->groups[0] = p->groups[below(state, p->group_count)].name;
+                r->group_count = 1;
+            } else if (condition == 1) {
+                r->holds_first = below(state, p->layer_count);
+                r->holds_last = r->holds_first + below(state, 2);
+                if (r->holds_last >= p->layer_count) r->holds_last = p->layer_count - 1;
+            } else if (condition == 2) {
+                r->run = below(state, 2) ? p->runs[below(state, p->run_count)].name : NULL;
+                r->layers_min = below(state, 3);
+                r->layers_max = below(state, 2) ? r->layers_min + below(state, 2) : -1;
+            } else if (condition == 3) {
+                r->recompute_stated = true;
+                for (int k = 0; k < RECOMPUTE_COUNT; k++) r->recompute[k] = below(state, 2);
+            } else if (condition == 4) r->compresses_gradient = below(state, 2);
+            else r->compresses_boundary = below(state, 2);
+        }
+    }
+}
+
+static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    p->boundary_option_count = 1 + (below(state, 2) ? below(state, 3) : 0);
+    p->gradient_option_count = 1 + (below(state, 2) ? below(state, 3) : 0);
+    p->boundary_options = TAKE(arena, p->boundary_option_count, struct priced_boundary_option);
+    p->gradient_options = TAKE(arena, p->gradient_option_count, struct priced_gradient_option);
+    for (int o = 1; o < p->boundary_option_count; o++)
+        p->boundary_options[o] = (struct priced_boundary_option){1 + below(state, 4), below(state, 2), random_less(state, 3)};
+    for (int o = 1; o < p->gradient_option_count; o++)
+        p->gradient_options[o] = (struct priced_gradient_option){1 + below(state, 4), random_less(state, 3)};
+    p->budget = (struct quality_budget){-1, -1, -1, 0};
+    if (below(state, 2)) p->budget.boundaries_max = below(state, 3);
+    if (below(state, 2)) p->budget.stages_max = below(state, 3);
+    if (below(state, 2)) p->budget.cost_max = below(state, 4);
+    if (below(state, 4) == 0) p->budget.rank_min = below(state, 4);
+}
+
+void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6), .group_count = 1 + below(state, 3),
+                         .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = p->stage_count, .micro_batch = 1,
+        .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED};
+    p->recompute[RECOMPUTE_NONE] = true;
+    for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
+    draw_options(p, state, arena);
+    draw_runs(p, state, arena);
+    draw_groups(p, state, arena);
+    draw_links(p, state, arena);
+    draw_rules(p, state, arena);
+}
+
+// ---- the chain family
+
+static int64_t whole(double x) { return (int64_t)floor(x + 0.5); }
+
+static int64_t *times(struct arena *arena, int types, double ms)
+{
+    static const double speed[4] = {1, 0.55, 0.75, 0.4};
+    int64_t *ns = TAKE(arena, types, int64_t);
+    for (int k = 0; k < types; k++) ns[k] = whole(ms / speed[k] * 1e6);
+    return ns;
+}
+
+static void chain_run(struct priced_run *run, struct arena *arena, int types, const char *name, int count, double factor)
+{
+    *run = (struct priced_run){.name = name, .count = count, .forward_ns = times(arena, types, factor), .backward_ns = times(arena, types, 2 * factor),
+        .selective_ns = TAKE(arena, types, int64_t), .full_ns = times(arena, types, factor), .optimizer_ns = TAKE(arena, types, int64_t),
+        .feedback_bytes = TAKE(arena, 1, int64_t), .sync_ns = TAKE(arena, 1, int64_t *)};
+    run->sync_ns[0] = TAKE(arena, types, int64_t);
+}
+
+static void chain_links(struct priced *p, int types, struct arena *arena)
+{
+    p->cuts = TAKE(arena, 1, struct priced_cut);
+    p->cuts[0].feedback_bytes = TAKE(arena, 1, int64_t);
+    p->cuts[0].forward_ns = TAKE(arena, types * types * PART_COUNT, int64_t);
+    p->cuts[0].backward_ns = TAKE(arena, 1, int64_t *);
+    p->cuts[0].backward_ns[0] = p->cuts[0].forward_ns;
+    for (int i = 0; i < types * types; i++) p->cuts[0].forward_ns[i * PART_COUNT + PART_DELAY] = i / types == i % types ? 200000 : 1500000;
+}
+
+void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena)
+{
+    *p = (struct priced){.name = "chain", .stage_count = stages, .micro_batches = micro_batches, .layer_count = layers + 2, .run_count = 3,
+        .group_count = types, .cut_count = 1, .boundary_option_count = 1, .gradient_option_count = 1, .devices_per_stage = 1,
+        .recompute = {true, false, true, true}, .budget = {-1, -1, -1, 0}};
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = stages, .micro_batch = 1, .schedule = SCHEDULE_1F1B};
+    p->runs = TAKE(arena, 3, struct priced_run);
+    chain_run(&p->runs[0], arena, types, "embedding", 1, 0.3);
+    chain_run(&p->runs[1], arena, types, "block", layers, 1);
+    chain_run(&p->runs[2], arena, types, "head", 1, 1.2);
+    p->runs[0].weight_bytes = p->runs[2].weight_bytes = (int64_t)4e9;
+    p->runs[1].weight_bytes = whole(80e9 * 0.35 * stages / layers);
+    p->runs[1].recomputable = true;
+    p->runs[1].stash_bytes[0] = p->runs[1].stash_bytes[1] = whole(80e9 * 0.65 / layers);
+    p->runs[1].stash_bytes[2] = whole(0.08 * 80e9 * 0.65 / layers);
+    p->groups = TAKE(arena, types, struct priced_group);
+    for (int k = 0; k < types; k++)
+        p->groups[k] = (struct priced_group){.name = arena_print(arena, "type%d", k), .gpu = "gpu", .slots = stages / types + (k < stages % types),
+            .memory_limit_bytes = (int64_t)(k % 2 ? 40e9 : 80e9), .sync_constant_ns = TAKE(arena, 1, int64_t)};
+    chain_links(p, types, arena);
+    p->boundary_options = TAKE(arena, 1, struct priced_boundary_option);
+    p->gradient_options = TAKE(arena, 1, struct priced_gradient_option);
+    p->embedding_sync_ns = TAKE(arena, types * types, int64_t);
+    p->rules = TAKE(arena, 1, struct rule);
+    p->rule_count = 1;      // every stage holds a block
+    p->rules[0] = (struct rule){.action = RULE_REQUIRE, .stage = -1, .holds_first = -1, .holds_last = -1, .run = "block", .layers_min = 1,
+                                .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+}
+
+void priced_schedule(struct schedule *s, const struct priced *p, struct arena *arena)
+{
+    struct schedule_request request = schedule_request_of(p);
+    struct error err = {OK, ""};
+    if (schedule_build(s, &request, arena, &err) != OK) fail_msg("%s", err.text);
+}
