@@ -30,7 +30,8 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
         {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL, "micro-batches (32)"},
         OPTION_FOLDER(&to), OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline example chain [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL,
+                     0, 0, NULL, &helped, err));
     if (helped) return OK;
     struct chain_request request = {(int)layers, (int)stages, (int)types, (int)micro_batches};
     struct problem problem;
@@ -45,11 +46,19 @@ struct transformer_options {
     bool whole_activations, unfused_attention, fused_embedding_sync;
 };
 
-static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r, struct destination *to, bool *helped, struct error *err)
+static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r,
+                                    struct destination *to, bool *helped, struct error *err)
 {
     struct layout *l = &r->layout;
-    struct transformer_options o = {.tensor = l->tensor, .context = l->context, .data = l->data, .pipeline = l->pipeline, .micro_batch = l->micro_batch,
-        .zero = l->zero, .precision = (int)r->precision, .schedule = (int)l->schedule, .gradient_sync = (int)l->gradient_sync};
+    struct transformer_options o = {.tensor = l->tensor,
+                                    .context = l->context,
+                                    .data = l->data,
+                                    .pipeline = l->pipeline,
+                                    .micro_batch = l->micro_batch,
+                                    .zero = l->zero,
+                                    .precision = (int)r->precision,
+                                    .schedule = (int)l->schedule,
+                                    .gradient_sync = (int)l->gradient_sync};
     struct option options[] = {
         {"--model", OPTION_TEXT, &r->model, 0, 0, NULL, "shipped model or file"},
         {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "shipped cluster or file"},
@@ -60,28 +69,43 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL, "data degree (as many as the GPUs allow)"},
         {"--pipeline", OPTION_INT, &o.pipeline, 1, STAGES_MAX, NULL, "pipeline stages"},
         {"--micro-batch", OPTION_INT, &o.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch"},
-        {"--global-batch", OPTION_INT, &r->global_batch, 0, 1 << 30, NULL, "sequences of an iteration (64 micro-batches a replica)"},
+        {"--global-batch", OPTION_INT, &r->global_batch, 0, 1 << 30, NULL,
+         "sequences of an iteration (64 micro-batches a replica)"},
         {"--sequence", OPTION_INT, &r->sequence, 1, 1 << 30, NULL, "tokens of a sequence"},
         {"--precision", OPTION_NAME, &o.precision, 0, 0, precision_names, "of weights and activations"},
         {"--schedule", OPTION_NAME, &o.schedule, 0, 0, schedule_names, "pipeline schedule"},
-        {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names, "after or under the last backward"},
+        {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names,
+         "after or under the last backward"},
         {"--zero", OPTION_INT, &o.zero, 0, 1, NULL, "1: optimizer state sharded over replicas"},
-        {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL, "of each GPU's memory that may be planned"},
-        {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL, "activations between layers not sharded over tensor ranks"},
+        {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL,
+         "of each GPU's memory that may be planned"},
+        {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL,
+         "activations between layers not sharded over tensor ranks"},
         {"--unfused-attention", OPTION_FLAG, &o.unfused_attention, 0, 0, NULL, "attention that keeps its scores"},
-        {"--fused-embedding-sync", OPTION_FLAG, &o.fused_embedding_sync, 0, 0, NULL, "one all-reduce for tied embeddings"},
-        OPTION_FOLDER(to), OPTION_FORCE(to),
+        {"--fused-embedding-sync", OPTION_FLAG, &o.fused_embedding_sync, 0, 0, NULL,
+         "one all-reduce for tied embeddings"},
+        OPTION_FOLDER(to),
+        OPTION_FORCE(to),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
     r->gpus = (int)o.gpus;
     r->precision = (enum precision)o.precision;
-    *l = (struct layout){.tensor = (int)o.tensor, .context = (int)o.context, .data = (int)o.data, .pipeline = (int)o.pipeline, .micro_batch = (int)o.micro_batch,
-        .schedule = (enum schedule_kind)o.schedule, .sequence_parallel = !o.whole_activations && o.tensor > 1, .fused_attention = !o.unfused_attention,
-        .gradient_sync = (enum gradient_sync)o.gradient_sync, .fused_embedding_sync = o.fused_embedding_sync, .zero = (int)o.zero};
+    *l = (struct layout){.tensor = (int)o.tensor,
+                         .context = (int)o.context,
+                         .data = (int)o.data,
+                         .pipeline = (int)o.pipeline,
+                         .micro_batch = (int)o.micro_batch,
+                         .schedule = (enum schedule_kind)o.schedule,
+                         .sequence_parallel = !o.whole_activations && o.tensor > 1,
+                         .fused_attention = !o.unfused_attention,
+                         .gradient_sync = (enum gradient_sync)o.gradient_sync,
+                         .fused_embedding_sync = o.fused_embedding_sync,
+                         .zero = (int)o.zero};
     return OK;
 }
 
-static enum status run_transformer(int argc, char **argv, const char *usage, struct transformer_request *request, struct arena *arena, struct error *err)
+static enum status run_transformer(int argc, char **argv, const char *usage, struct transformer_request *request,
+                                   struct arena *arena, struct error *err)
 {
     struct destination to = {NULL, false};
     bool helped;
@@ -95,18 +119,38 @@ static enum status run_transformer(int argc, char **argv, const char *usage, str
 
 static enum status run_gpt(int argc, char **argv, struct arena *arena, struct error *err)
 {
-    struct transformer_request request = {.model = "gpt3-175b", .cluster = "a100-16x8", .costs = "published", .sequence = 2048, .precision = BF16,
-        .layout = {.tensor = 8, .context = 1, .pipeline = 8, .micro_batch = 1, .schedule = SCHEDULE_1F1B, .gradient_sync = SYNC_OVERLAPPED, .zero = 1},
-        .memory_fraction = 0.8};
+    struct transformer_request request = {.model = "gpt3-175b",
+                                          .cluster = "a100-16x8",
+                                          .costs = "published",
+                                          .sequence = 2048,
+                                          .precision = BF16,
+                                          .layout = {.tensor = 8,
+                                                     .context = 1,
+                                                     .pipeline = 8,
+                                                     .micro_batch = 1,
+                                                     .schedule = SCHEDULE_1F1B,
+                                                     .gradient_sync = SYNC_OVERLAPPED,
+                                                     .zero = 1},
+                                          .memory_fraction = 0.8};
     return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request, arena, err);
 }
 
 // Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica spans both types.
 static enum status run_mixed(int argc, char **argv, struct arena *arena, struct error *err)
 {
-    struct transformer_request request = {.model = "llama-3.1-70b", .cluster = "mixed-a100-v100", .costs = "published", .sequence = 4096, .precision = FP16,
-        .layout = {.tensor = 4, .context = 1, .pipeline = 8, .micro_batch = 1, .schedule = SCHEDULE_1F1B, .gradient_sync = SYNC_OVERLAPPED, .zero = 1},
-        .memory_fraction = 0.8};
+    struct transformer_request request = {.model = "llama-3.1-70b",
+                                          .cluster = "mixed-a100-v100",
+                                          .costs = "published",
+                                          .sequence = 4096,
+                                          .precision = FP16,
+                                          .layout = {.tensor = 4,
+                                                     .context = 1,
+                                                     .pipeline = 8,
+                                                     .micro_batch = 1,
+                                                     .schedule = SCHEDULE_1F1B,
+                                                     .gradient_sync = SYNC_OVERLAPPED,
+                                                     .zero = 1},
+                                          .memory_fraction = 0.8};
     return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request, arena, err);
 }
 
@@ -121,7 +165,8 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
         {"--memory-gb", OPTION_NUMBER, &memory_gb, 0, 1e6, NULL, "memory of the machine; at least 32 is assumed"},
         OPTION_FOLDER(&to), OPTION_FORCE(&to),
     };
-    TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline example four --costs FILE [--memory-gb X] -o FOLDER", options,
+                     ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
     if (helped) return OK;
     if (!costs) return fail(err, BAD_INPUT, "--costs FILE is missing");
     struct problem problem;
@@ -132,7 +177,10 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
 
 enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    static const struct { const char *name, *text; enum status (*run)(int, char **, struct arena *, struct error *); } kinds[] = {
+    static const struct {
+        const char *name, *text;
+        enum status (*run)(int, char **, struct arena *, struct error *);
+    } kinds[] = {
         {"chain", "identical measured blocks on GPU types of different speed", run_chain},
         {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
         {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},

@@ -26,7 +26,8 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "where the priced document goes (default: standard output)"},
     };
     (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline price PROBLEM [-o FILE]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL,
+                     &helped, err));
     if (helped) return OK;
     struct problem problem;
     struct priced priced;

@@ -1,5 +1,5 @@
-// Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster, four machines like the one
-// that was measured. Made as structs and written as the five documents a user would write.
+// Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster, four machines like
+// the one that was measured. Made as structs and written as the five documents a user would write.
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_H
 
@@ -8,7 +8,8 @@
 // L identical measured blocks between an embedding and a head on S single-GPU nodes of K types; docs/FORMULAS.md section 11.
 struct chain_request { int layers, stages, types, micro_batches; };
 enum { CHAIN_TYPES_MAX = 4 };
-enum status example_chain(struct problem *problem, const struct chain_request *request, struct arena *arena, struct error *err);
+enum status example_chain(struct problem *problem, const struct chain_request *request, struct arena *arena,
+                          struct error *err);
 
 // A transformer on a cluster. Names are shipped documents ("gpt3-175b") or files (with a '/' or ending in ".json").
 struct transformer_request {
@@ -19,17 +20,20 @@ struct transformer_request {
     struct layout layout;           // data 0: as many replicas as there are GPUs for
     double memory_fraction;
 };
-enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena, struct error *err);
+enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
+                                struct error *err);
 
 // GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10 Gb/s Ethernet.
-enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena, struct error *err);
+enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
+                         struct error *err);
 
 // problem.json, model.json, cluster.json, costs.json, job.json in the folder, which is created if missing. BAD_INPUT, with
 // nothing changed: one of them exists with other content and force is false.
 enum status example_write(struct problem *problem, const char *folder, bool force, struct arena *arena, struct error *err);
 
-// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under $PLUMBLINE_DATA, then beside the
-// running program as installed (../share/plumbline/data) and as built (../data). A name with '/' or ".json" is a file itself.
+// The file of a shipped document: folder is "models", "clusters" or "costs". Looked for under $PLUMBLINE_DATA, then
+// beside the running program as installed (../share/plumbline/data) and as built (../data). A name with '/' or ".json"
+// is a file itself.
 enum status shipped_find(const char **path, const char *folder, const char *name, struct arena *arena, struct error *err);
 
 #endif

@@ -22,7 +22,8 @@ static enum status resize(struct cluster *cluster, int gpus, struct error *err)
 {
     struct node_group *first = &cluster->groups[0];
     if (!gpus) return OK;
-    if (gpus % first->gpus_per_node) return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name, first->gpus_per_node);
+    if (gpus % first->gpus_per_node)
+        return fail(err, BAD_INPUT, "--gpus %d: group %s has nodes of %d", gpus, first->name, first->gpus_per_node);
     first->nodes = gpus / first->gpus_per_node;
     return OK;
 }
@@ -30,7 +31,8 @@ static enum status resize(struct cluster *cluster, int gpus, struct error *err)
 static int64_t gpus_of(const struct cluster *cluster)
 {
     int64_t gpus = 0;
-    for (int i = 0; i < cluster->group_count; i++) gpus += (int64_t)cluster->groups[i].nodes * cluster->groups[i].gpus_per_node;
+    for (int i = 0; i < cluster->group_count; i++)
+        gpus += (int64_t)cluster->groups[i].nodes * cluster->groups[i].gpus_per_node;
     return gpus;
 }
 
@@ -40,8 +42,9 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
     struct layout *l = &job->layout;
     int64_t replica = (int64_t)l->tensor * l->context * l->pipeline, gpus = gpus_of(cluster);
     if (replica > gpus)
-        return fail(err, BAD_INPUT, "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the cluster's %lld", l->tensor, l->context, l->pipeline,
-                    (long long)gpus);
+        return fail(err, BAD_INPUT,
+                    "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the cluster's %lld",
+                    l->tensor, l->context, l->pipeline, (long long)gpus);
     if (!l->data) l->data = (int)(gpus / replica);
     if (!job->global_batch) job->global_batch = (int64_t)MICRO_BATCHES_DEFAULT * l->data * l->micro_batch;
     return OK;
@@ -49,12 +52,20 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
 
 static struct job job_of(const struct transformer_request *r)
 {
-    return (struct job){.name = r->name, .sequence = r->sequence, .global_batch = r->global_batch, .precision = r->precision, .gradient_bytes_per_value = 4,
-        .adam = true, .layout = r->layout, .recompute = {true, true, true, true}, .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
-        .memory_fraction = r->memory_fraction};
+    return (struct job){.name = r->name,
+                        .sequence = r->sequence,
+                        .global_batch = r->global_batch,
+                        .precision = r->precision,
+                        .gradient_bytes_per_value = 4,
+                        .adam = true,
+                        .layout = r->layout,
+                        .recompute = {true, true, true, true},
+                        .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
+                        .memory_fraction = r->memory_fraction};
 }
 
-enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena, struct error *err)
+enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
+                                struct error *err)
 {
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
@@ -70,15 +81,30 @@ static struct cluster four_machines(const char *gpu, double memory_gb, struct ar
     struct nic *nic = TAKE(arena, 1, struct nic);
     double gb = fmax(machine_memory_gb, floor(memory_gb));
     *nic = (struct nic){NIC_ETHERNET, 1, {1.25e9, 50e-6}};
-    *group = (struct node_group){.name = "machines", .gpu = gpu, .nodes = 4, .gpus_per_node = 1, .memory_bytes = (int64_t)gb * 1000000000, .intra = {10e9, 1e-6},
-                                 .nics = nic, .nic_count = 1};
-    return (struct cluster){.name = arena_print(arena, "four machines (assumed: %.0f GB each, 10 Gb/s Ethernet, 50 us)", gb), .groups = group, .group_count = 1};
+    *group = (struct node_group){.name = "machines",
+                                 .gpu = gpu,
+                                 .nodes = 4,
+                                 .gpus_per_node = 1,
+                                 .memory_bytes = (int64_t)gb * 1000000000,
+                                 .intra = {10e9, 1e-6},
+                                 .nics = nic,
+                                 .nic_count = 1};
+    return (struct cluster){.name = arena_print(arena, "four machines (assumed: %.0f GB each, 10 Gb/s Ethernet, 50 us)",
+                                                gb),
+                            .groups = group,
+                            .group_count = 1};
 }
 
-enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena, struct error *err)
+enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
+                         struct error *err)
 {
-    struct transformer_request r = {.name = "GPT-2 XL on four machines", .sequence = 1024, .global_batch = 8, .precision = FP32, .memory_fraction = 0.9,
-        .layout = {.tensor = 1, .context = 1, .data = 1, .pipeline = 4, .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
+    struct transformer_request r =
+        {.name = "GPT-2 XL on four machines",
+         .sequence = 1024,
+         .global_batch = 8,
+         .precision = FP32,
+         .memory_fraction = 0.9,
+         .layout = {.tensor = 1, .context = 1, .data = 1, .pipeline = 4, .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
     const char *path;
     *problem = (struct problem){.name = r.name, .job = job_of(&r)};
     TRY(shipped_find(&path, "models", "gpt2-xl", arena, err));

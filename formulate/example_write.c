@@ -30,14 +30,18 @@ enum status shipped_find(const char **path, const char *folder, const char *name
         *path = name;
         return OK;
     }
-    static const char *const places[] = {"../share/plumbline/data", "../data", "../../../data"};     // installed; bin/; build/KIND/bin/
+    static const char *const places[] = {"../share/plumbline/data", "../data",
+                                         "../../../data"}; // installed; bin/; build/KIND/bin/
     const char *told = getenv("PLUMBLINE_DATA"), *program = program_folder(arena);
     for (int i = -1; i < (int)ARRAY_LENGTH(places); i++) {
         if (i < 0 ? !told : !program) continue;
-        *path = i < 0 ? arena_print(arena, "%s/%s/%s.json", told, folder, name) : arena_print(arena, "%s/%s/%s/%s.json", program, places[i], folder, name);
+        *path = i < 0 ? arena_print(arena, "%s/%s/%s.json", told, folder, name)
+                      : arena_print(arena, "%s/%s/%s/%s.json", program, places[i], folder, name);
         if (!access(*path, R_OK)) return OK;
     }
-    return fail(err, BAD_INPUT, "%s: no such document among the shipped %s (set PLUMBLINE_DATA to their folder, or give a file)", name, folder);
+    return fail(err, BAD_INPUT,
+                "%s: no such document among the shipped %s (set PLUMBLINE_DATA to their folder, or give a file)", name,
+                folder);
 }
 
 // ---- writing
@@ -49,7 +53,8 @@ static enum status make_folder(const char *folder, struct arena *arena, struct e
         char here = *p;
         if (here != '/' && here) continue;
         *p = '\0';
-        if (mkdir(path, 0777) && errno != EEXIST) return fail(err, BAD_INPUT, "%s: cannot be created: %s", path, strerror(errno));
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return fail(err, BAD_INPUT, "%s: cannot be created: %s", path, strerror(errno));
         *p = here;
         if (!here) break;
     }
@@ -91,7 +96,8 @@ static enum status write_drafts(struct problem *p, const char **paths, bool forc
     for (int i = 0; i < FILES; i++) TRY(save_draft(p, i, draft_of(paths[i], arena), arena, err));
     for (int i = 0; i < FILES && !force; i++) TRY(check_replaceable(paths[i], draft_of(paths[i], arena), arena, err));
     for (int i = 0; i < FILES; i++)
-        if (rename(draft_of(paths[i], arena), paths[i])) return fail(err, BAD_INPUT, "%s: cannot be written: %s", paths[i], strerror(errno));
+        if (rename(draft_of(paths[i], arena), paths[i]))
+            return fail(err, BAD_INPUT, "%s: cannot be written: %s", paths[i], strerror(errno));
     return OK;
 }
 

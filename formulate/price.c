@@ -7,9 +7,11 @@
 
 #include "formulate/pricing.h"
 
-static enum status round_term(int64_t *to, double value, const char *unit, const char *term, const char *of, struct error *err)
+static enum status round_term(int64_t *to, double value, const char *unit, const char *term, const char *of,
+                              struct error *err)
 {
-    if (!(value < JSON_COUNT_MAX - 1)) return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, value, unit);
+    if (!(value < JSON_COUNT_MAX - 1))
+        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, value, unit);
     *to = round_half_up(fmax(value, 0));
     return OK;
 }
@@ -28,12 +30,21 @@ static struct pricing pricing_of(const struct problem *problem, struct priced *p
 {
     const struct layout *layout = &problem->job.layout;
     const struct shape *shape = &problem->model.shape;
-    struct pricing x = {.problem = problem, .priced = priced, .arena = arena,
-        .b = layout->micro_batch, .s = (double)problem->job.sequence, .c = layout->context, .t = layout->tensor, .d = layout->data, .p = layout->pipeline,
-        .e = precision_bytes(problem->job.precision), .e_g = problem->job.gradient_bytes_per_value};
+    struct pricing x = {.problem = problem,
+                        .priced = priced,
+                        .arena = arena,
+                        .b = layout->micro_batch,
+                        .s = (double)problem->job.sequence,
+                        .c = layout->context,
+                        .t = layout->tensor,
+                        .d = layout->data,
+                        .p = layout->pipeline,
+                        .e = precision_bytes(problem->job.precision),
+                        .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
         x.h = (double)shape->hidden, x.f = (double)shape->ffn, x.a = (double)shape->heads, x.w = (double)shape->head_width;
-        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = (double)shape->vocabulary, x.g = shape->gated_ffn ? 3 : 2;
+        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = (double)shape->vocabulary,
+        x.g = shape->gated_ffn ? 3 : 2;
     }
     x.n = x.b * x.s / x.c;
     x.u = layout->sequence_parallel ? 1 / x.t : 1;
@@ -50,12 +61,14 @@ static void copy_options(struct priced *priced, const struct job *job, struct ar
     for (int i = 0; i < job->boundary_option_count; i++) {
         const struct boundary_compression *o = &job->boundary_options[i];
         if (o->rank < job->budget.rank_min) continue;
-        priced->boundary_options[priced->boundary_option_count++] = (struct priced_boundary_option){o->rank, o->epilogue_only, o->quality_cost};
+        priced->boundary_options[priced->boundary_option_count++] =
+            (struct priced_boundary_option){o->rank, o->epilogue_only, o->quality_cost};
     }
     for (int i = 0; i < job->gradient_option_count; i++) {
         const struct gradient_compression *o = &job->gradient_options[i];
         if (o->rank < job->budget.rank_min) continue;
-        priced->gradient_options[priced->gradient_option_count++] = (struct priced_gradient_option){o->rank, o->quality_cost};
+        priced->gradient_options[priced->gradient_option_count++] =
+            (struct priced_gradient_option){o->rank, o->quality_cost};
     }
 }
 
@@ -71,15 +84,17 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         const struct layer_run *layers = &problem->model.runs[run];
         if (find_layer_time(x, layers->name, nodes->gpu)) continue;
         if (layers->kind == LAYER_MEASURED)
-            return arena_print(x->arena, "no measured time of run %s on %s (tensor %d, micro-batch %d)", layers->name, nodes->gpu,
-                               problem->job.layout.tensor, problem->job.layout.micro_batch);
+            return arena_print(x->arena, "no measured time of run %s on %s (tensor %d, micro-batch %d)", layers->name,
+                               nodes->gpu, problem->job.layout.tensor, problem->job.layout.micro_batch);
         needs_rates = true;
     }
     if (needs_rates && !costs_find_precision(gpu, problem->job.precision))
         return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
     bool collectives = link_of_tensor_ranks(x, group).joined && link_of_context_ring(x, group).joined;
     bool sync = x->R <= 1 || link_of_gradient_sync(x, group).joined;
-    if (!collectives || !sync) return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
+    if (!collectives || !sync)
+        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC",
+                           x->D);
     return NULL;
 }
 
@@ -93,8 +108,12 @@ static enum status price_groups(struct pricing *x, struct error *err)
         const struct node_group *from = &problem->cluster.groups[i];
         const struct gpu_costs *gpu = costs_find_gpu(&problem->costs, from->gpu);
         struct priced_group *to = &priced->groups[i];
-        *to = (struct priced_group){.name = from->name, .gpu = from->gpu, .slots = (int)group_slots(x, from), .excluded = reason_to_exclude(x, i)};
-        double limit = floor((double)from->memory_bytes * problem->job.memory_fraction) - (double)problem->job.memory_margin_bytes;
+        *to = (struct priced_group){.name = from->name,
+                                    .gpu = from->gpu,
+                                    .slots = (int)group_slots(x, from),
+                                    .excluded = reason_to_exclude(x, i)};
+        double limit =
+            floor((double)from->memory_bytes * problem->job.memory_fraction) - (double)problem->job.memory_margin_bytes;
         TRY(round_bytes(&to->memory_limit_bytes, limit, "memory limit", from->name, err));
         if (gpu) TRY(round_bytes(&to->constant_bytes, gpu->constant_bytes.value, "constant memory", from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
@@ -141,12 +160,19 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 {
     TRY(problem_check(problem, err));
     const struct job *job = &problem->job;
-    *priced = (struct priced){.name = problem->name, .layout = job->layout, .stage_count = job->layout.pipeline,
-        .micro_batches = job_micro_batches(job), .layer_count = problem->model.layer_count, .run_count = problem->model.run_count,
-        .budget = job->budget, .rules = job->rules, .rule_count = job->rule_count};
+    *priced = (struct priced){.name = problem->name,
+                              .layout = job->layout,
+                              .stage_count = job->layout.pipeline,
+                              .micro_batches = job_micro_batches(job),
+                              .layer_count = problem->model.layer_count,
+                              .run_count = problem->model.run_count,
+                              .budget = job->budget,
+                              .rules = job->rules,
+                              .rule_count = job->rule_count};
     struct pricing x = pricing_of(problem, priced, arena);
     priced->devices_per_stage = (int64_t)x.D;
-    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
+        priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
     copy_options(priced, job, arena);
     TRY(price_groups(&x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);

@@ -14,7 +14,9 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
     const struct layout *layout = &x->problem->job.layout;
     for (int i = 0; i < costs->layer_time_count; i++) {
         const struct layer_time *l = &costs->layer_times[i];
-        if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) && fits(l->micro_batch, layout->micro_batch)) return l;
+        if (!strcmp(l->run, run) && !strcmp(l->gpu, gpu) && fits(l->tensor, layout->tensor) &&
+            fits(l->micro_batch, layout->micro_batch))
+            return l;
     }
     return NULL;
 }
@@ -68,13 +70,15 @@ static struct layer_seconds seconds_by_formula(const struct pricing *x, const st
 {
     const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, x->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = costs_find_precision(gpu, x->problem->job.precision);
-    double gemm = rates->gemm_flop_per_s.value, attention = rates->attention_flop_per_s.value, memory = gpu->memory_bytes_per_s.value;
+    double gemm = rates->gemm_flop_per_s.value, attention = rates->attention_flop_per_s.value,
+           memory = gpu->memory_bytes_per_s.value;
     double overhead = gpu->layer_overhead_s.value, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
     struct work work = work_of(x, run->kind);
     struct layer_bytes bytes = bytes_of_layer(x, run);
     struct layer_seconds seconds = {
         .forward = work.linear_flop / gemm + work.attention_flop / attention + work.memory_bytes / memory + overhead,
-        .backward = 2 * work.linear_flop / gemm + beta * work.attention_flop / attention + 2 * work.memory_bytes / memory + overhead,
+        .backward = 2 * work.linear_flop / gemm + beta * work.attention_flop / attention +
+                    2 * work.memory_bytes / memory + overhead,
         .optimizer = (2 * bytes.optimizer + bytes.gradient + bytes.weight) / memory,
     };
     add_collectives(x, run->kind, group, &seconds);
@@ -91,7 +95,9 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const struct node_group *nodes = &x->problem->cluster.groups[group];
     const struct layer_time *measured = find_layer_time(x, layers->name, nodes->gpu);
     struct layer_seconds seconds;
-    if (measured) seconds = (struct layer_seconds){measured->forward_s, measured->backward_s, measured->selective_s, measured->full_s, measured->optimizer_s};
+    if (measured)
+        seconds = (struct layer_seconds){measured->forward_s, measured->backward_s, measured->selective_s,
+                                         measured->full_s, measured->optimizer_s};
     else seconds = seconds_by_formula(x, layers, group);
     struct priced_run *to = &x->priced->runs[run];
     const char *of = arena_print(x->arena, "run %s on group %s", layers->name, nodes->name);

@@ -36,17 +36,20 @@ static double nic_share(const struct nic *nic, double efficiency, double streams
     return nic->count * nic->link.bytes_per_s * efficiency / sharing;
 }
 
-static struct link_price network_price(const struct pricing *x, int from, int to, double streams_from, double streams_to, bool one_nic)
+static struct link_price network_price(const struct pricing *x, int from, int to, double streams_from,
+                                       double streams_to, bool one_nic)
 {
     const struct cluster *cluster = &x->problem->cluster;
     const struct group_link *stated = find_stated(cluster, from, to);
     if (stated) return stated_price(stated);
     struct link_price best = {false, 0, 0};
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind), *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
+        const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind),
+                         *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
         if (!one || !other) continue;
         double efficiency = x->problem->costs.network_efficiency[kind].value;
-        double bandwidth = fmin(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
+        double bandwidth =
+            fmin(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
         if (!best.joined || bandwidth > best.bytes_per_s)
             best = (struct link_price){true, bandwidth, fmax(one->link.latency_s, other->link.latency_s)};
     }
@@ -65,7 +68,10 @@ static struct link_price ranks_price(const struct pricing *x, int group, double 
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group) { return ranks_price(x, group, x->t, x->t); }
 
 // Tensor ranks stay together in a node: of a ring over several nodes, one message of each leaves it.
-struct link_price link_of_context_ring(const struct pricing *x, int group) { return ranks_price(x, group, x->t * x->c, x->t); }
+struct link_price link_of_context_ring(const struct pricing *x, int group)
+{
+    return ranks_price(x, group, x->t * x->c, x->t);
+}
 
 struct link_price link_of_gradient_sync(const struct pricing *x, int group)
 {
@@ -76,7 +82,8 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group)
     double streams = fmin(g->gpus_per_node, x->t);
     struct link_price network = network_price(x, group, group, streams, streams, false);
     // A ring that leaves the node also passes through it.
-    if (network.joined && !find_stated(cluster, group, group)) network.bytes_per_s = fmin(network.bytes_per_s, intra.bytes_per_s);
+    if (network.joined && !find_stated(cluster, group, group))
+        network.bytes_per_s = fmin(network.bytes_per_s, intra.bytes_per_s);
     return network;
 }
 

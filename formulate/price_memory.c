@@ -49,8 +49,12 @@ static void stash_of_ends(const struct pricing *x, const struct layer_run *run, 
 
 static struct layer_bytes bytes_as_measured(const struct measured_bytes *m)
 {
-    struct layer_bytes bytes = {.weight = (double)m->weight_bytes, .gradient = (double)m->gradient_bytes, .optimizer = (double)m->optimizer_bytes,
-                                .message = (double)m->boundary_bytes, .matrix_rows = (double)m->matrix_rows, .matrix_columns = (double)m->matrix_columns};
+    struct layer_bytes bytes = {.weight = (double)m->weight_bytes,
+                                .gradient = (double)m->gradient_bytes,
+                                .optimizer = (double)m->optimizer_bytes,
+                                .message = (double)m->boundary_bytes,
+                                .matrix_rows = (double)m->matrix_rows,
+                                .matrix_columns = (double)m->matrix_columns};
     for (int mode = 0; mode < 3; mode++) {
         bytes.stash[mode] = (double)m->stash_bytes[mode];
         bytes.working[mode] = (double)m->working_bytes[mode];
@@ -63,7 +67,9 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     if (run->kind == LAYER_MEASURED) return bytes_as_measured(&run->measured);
     const struct job *job = &x->problem->job;
     double parameters = parameters_of(x, run);
-    struct layer_bytes bytes = {.weight = x->e * parameters, .gradient = x->e_g * parameters, .message = x->e * x->n * x->h * x->u};
+    struct layer_bytes bytes = {.weight = x->e * parameters,
+                                .gradient = x->e_g * parameters,
+                                .message = x->e * x->n * x->h * x->u};
     if (job->adam) bytes.optimizer = (job->precision == FP32 ? 8 : 12) * parameters / (job->layout.zero ? x->R : 1);
     bytes.matrix_rows = bytes.message / (x->e * x->h);
     bytes.matrix_columns = x->h;

@@ -31,7 +31,8 @@ static struct compression compress(const struct pricing *x, const struct layer_r
     struct compression all = {0, 0, 0, 0};
     int count = rank > 0 ? matrices_of(x, run, matrices) : 0;
     for (int i = 0; i < count; i++) {
-        double rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns, sent = rank * (rows + columns);
+        double rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
+               sent = rank * (rows + columns);
         if (sent >= values) continue;
         all.saved_bytes += x->e_g * (values - sent);
         all.feedback_bytes += x->e_g * values;
@@ -46,7 +47,8 @@ static double gradient_synced(const struct pricing *x, const struct layer_run *r
 {
     const struct model *model = &x->problem->model;
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    if (!shared || !model->shape.tied_embeddings || x->p == 1 || !x->problem->job.layout.fused_embedding_sync) return gradient_bytes;
+    if (!shared || !model->shape.tied_embeddings || x->p == 1 || !x->problem->job.layout.fused_embedding_sync)
+        return gradient_bytes;
     return fmax(0, gradient_bytes - x->e_g * x->v * x->h / x->t);
 }
 
@@ -55,12 +57,14 @@ static double sync_s(const struct pricing *x, const struct layer_run *run, const
     if (x->R <= 1) return 0;
     struct link_price link = link_of_gradient_sync(x, group);
     struct layer_bytes bytes = bytes_of_layer(x, run);
-    double gradient = fmax(0, gradient_synced(x, run, bytes.gradient) - compression->saved_bytes), share = (x->R - 1) / x->R / link.bytes_per_s;
+    double gradient = fmax(0, gradient_synced(x, run, bytes.gradient) - compression->saved_bytes),
+           share = (x->R - 1) / x->R / link.bytes_per_s;
     double seconds = x->problem->job.layout.zero ? share * gradient + share * bytes.weight : 2 * share * gradient;
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, x->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = costs_find_precision(gpu, x->problem->job.precision);
-    return seconds + compression->flop / rates->low_rank_flop_per_s.value + 2 * compression->matrix_count * gpu->compression_overhead_s.value;
+    return seconds + compression->flop / rates->low_rank_flop_per_s.value +
+           2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 
 enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
@@ -69,10 +73,12 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     const struct layer_run *layers = &x->problem->model.runs[run];
     for (int option = 0; option < priced->gradient_option_count; option++) {
         struct compression compression = compress(x, layers, priced->gradient_options[option].rank);
-        TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes, "gradient feedback", layers->name, err));
+        TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes, "gradient feedback",
+                        layers->name, err));
         for (int group = 0; group < priced->group_count; group++) {
             if (priced->groups[group].excluded) continue;
-            TRY(round_time(&priced->runs[run].sync_ns[option][group], sync_s(x, layers, &compression, group), "gradient sync time", layers->name, err));
+            TRY(round_time(&priced->runs[run].sync_ns[option][group], sync_s(x, layers, &compression, group),
+                           "gradient sync time", layers->name, err));
         }
     }
     return OK;

@@ -36,7 +36,8 @@ static double compression_s(const struct pricing *x, const struct message *m, do
 }
 
 // The three parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
-static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, double bytes, double extra_s, struct error *err)
+static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, double bytes,
+                               double extra_s, struct error *err)
 {
     const double *share = x->problem->costs.transfer_share;
     double size_s = bytes / link->bytes_per_s;
@@ -47,7 +48,8 @@ static enum status price_parts(const struct pricing *x, int64_t *parts, const st
     return OK;
 }
 
-static enum status price_pair(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from, int to, struct error *err)
+static enum status price_pair(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from,
+                              int to, struct error *err)
 {
     const struct priced *priced = x->priced;
     int at = (from * priced->group_count + to) * PART_COUNT;
@@ -55,7 +57,8 @@ static enum status price_pair(const struct pricing *x, struct priced_cut *cut, c
     if (!there.joined) {
         for (int part = 0; part < PART_COUNT; part++) {
             cut->forward_ns[at + part] = PRICE_NONE;
-            for (int option = 0; option < priced->boundary_option_count; option++) cut->backward_ns[option][at + part] = PRICE_NONE;
+            for (int option = 0; option < priced->boundary_option_count; option++)
+                cut->backward_ns[option][at + part] = PRICE_NONE;
         }
         return OK;
     }
@@ -78,7 +81,8 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut, 
     cut->backward_ns = TAKE(x->arena, priced->boundary_option_count, int64_t *);
     for (int option = 0; option < priced->boundary_option_count; option++) {
         cut->backward_ns[option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
-        if (compressed_bytes(x, m, priced->boundary_options[option].rank) > 0) cut->feedback_bytes[option] = cut->message_bytes;
+        if (compressed_bytes(x, m, priced->boundary_options[option].rank) > 0)
+            cut->feedback_bytes[option] = cut->message_bytes;
     }
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) TRY(price_pair(x, cut, m, from, to, err));

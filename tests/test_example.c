@@ -77,7 +77,8 @@ static void chain_is_as_described(void **state)
     assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], 1083333333);
     assert_int_equal(block->stash_bytes[RECOMPUTE_FULL], 86666666);
     assert_int_equal(p->runs[0].weight_bytes, 4000000000);
-    const int64_t *same = &p->cuts[block->cut].forward_ns[(1 * 3 + 1) * PART_COUNT], *other = &p->cuts[block->cut].backward_ns[0][(0 * 3 + 2) * PART_COUNT];
+    const int64_t *same = &p->cuts[block->cut].forward_ns[(1 * 3 + 1) * PART_COUNT],
+                  *other = &p->cuts[block->cut].backward_ns[0][(0 * 3 + 2) * PART_COUNT];
     assert_int_equal(same[PART_DELAY], 200000);
     assert_int_equal(other[PART_DELAY], 1500000);
     assert_int_equal(same[PART_LINK] + same[PART_BLOCKING] + other[PART_LINK] + other[PART_BLOCKING], 0);
@@ -105,8 +106,18 @@ static void every_shipped_pair_prices(void **state)
     struct bench *b = *state;
     for (size_t m = 0; m < ARRAY_LENGTH(models); m++)
         for (size_t c = 0; c < ARRAY_LENGTH(clusters); c++) {
-            struct transformer_request r = {.name = "test", .model = models[m], .cluster = clusters[c], .costs = "published", .sequence = 1024, .precision = FP16,
-                .layout = {.tensor = m ? 8 : 1, .context = 1, .pipeline = 4, .micro_batch = 1, .schedule = SCHEDULE_GPIPE}, .memory_fraction = 0.9};
+            struct transformer_request r = {.name = "test",
+                                            .model = models[m],
+                                            .cluster = clusters[c],
+                                            .costs = "published",
+                                            .sequence = 1024,
+                                            .precision = FP16,
+                                            .layout = {.tensor = m ? 8 : 1,
+                                                       .context = 1,
+                                                       .pipeline = 4,
+                                                       .micro_batch = 1,
+                                                       .schedule = SCHEDULE_GPIPE},
+                                            .memory_fraction = 0.9};
             struct arena_mark mark = arena_set_mark(&b->arena);
             demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
             demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
@@ -132,15 +143,26 @@ static void published_layer_times(void **state)
     };
     struct bench *b = *state;
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-        struct transformer_request r = {.name = "test", .model = "gpt3-175b", .cluster = "a100-16x8", .costs = "published", .sequence = 2048, .precision = FP16,
-            .layout = {.tensor = 8, .context = 1, .pipeline = 1, .micro_batch = 4, .sequence_parallel = rows[i].sequence_parallel}, .memory_fraction = 1};
+        struct transformer_request r = {.name = "test",
+                                        .model = "gpt3-175b",
+                                        .cluster = "a100-16x8",
+                                        .costs = "published",
+                                        .sequence = 2048,
+                                        .precision = FP16,
+                                        .layout = {.tensor = 8,
+                                                   .context = 1,
+                                                   .pipeline = 1,
+                                                   .micro_batch = 4,
+                                                   .sequence_parallel = rows[i].sequence_parallel},
+                                        .memory_fraction = 1};
         demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
         struct shape *shape = &b->problem.model.shape;
         shape->hidden = 6144, shape->ffn = 24576, shape->heads = shape->kv_heads = 64, shape->head_width = 96;
         demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
         const struct priced_run *block = &b->priced.runs[1];
         int64_t extra = rows[i].mode == 0 ? 0 : rows[i].mode == 1 ? block->selective_ns[0] : block->full_ns[0];
-        double forward = (double)block->forward_ns[0] / 1e6 / rows[i].forward_ms, backward = (double)(block->backward_ns[0] + extra) / 1e6 / rows[i].backward_ms;
+        double forward = (double)block->forward_ns[0] / 1e6 / rows[i].forward_ms,
+               backward = (double)(block->backward_ns[0] + extra) / 1e6 / rows[i].backward_ms;
         assert_true(forward > 0.88 && forward < 1.12);
         assert_true(backward > 0.88 && backward < 1.12);
     }
@@ -203,9 +225,12 @@ static void nothing_is_overwritten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(chain_is_as_described, begin, end), cmocka_unit_test_setup_teardown(chain_with_fewer_stages_than_types, begin, end),
-        cmocka_unit_test_setup_teardown(every_shipped_pair_prices, begin, end), cmocka_unit_test_setup_teardown(published_layer_times, begin, end),
-        cmocka_unit_test_setup_teardown(four_machines, begin, end), cmocka_unit_test_setup_teardown(names_of_shipped_documents, begin, end),
+        cmocka_unit_test_setup_teardown(chain_is_as_described, begin, end),
+        cmocka_unit_test_setup_teardown(chain_with_fewer_stages_than_types, begin, end),
+        cmocka_unit_test_setup_teardown(every_shipped_pair_prices, begin, end),
+        cmocka_unit_test_setup_teardown(published_layer_times, begin, end),
+        cmocka_unit_test_setup_teardown(four_machines, begin, end),
+        cmocka_unit_test_setup_teardown(names_of_shipped_documents, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_overwritten, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

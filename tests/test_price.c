@@ -31,7 +31,10 @@ struct bench {
     struct error err;
 };
 
-static struct estimate exactly(double value) { return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED}; }
+static struct estimate exactly(double value)
+{
+    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
+}
 
 static void set_costs(struct bench *b)
 {
@@ -39,9 +42,14 @@ static void set_costs(struct bench *b)
     static const char *const names[] = {"G", "H"};
     for (int i = 0; i < 2; i++) {
         b->precisions[i] = (struct precision_costs){FP16, exactly(100e12), exactly(50e12), exactly(10e12)};
-        b->gpus[i] = (struct gpu_costs){names[i], &b->precisions[i], 1, exactly(1e12), exactly(10e-6), exactly(20e-6), exactly(1e9)};
+        b->gpus[i] = (struct gpu_costs){names[i],       &b->precisions[i], 1,           exactly(1e12),
+                                        exactly(10e-6), exactly(20e-6),    exactly(1e9)};
     }
-    *costs = (struct costs){.name = "test", .gpus = b->gpus, .gpu_count = 2, .intra_efficiency = exactly(1), .transfer_share = {0, 1, 0}};
+    *costs = (struct costs){.name = "test",
+                            .gpus = b->gpus,
+                            .gpu_count = 2,
+                            .intra_efficiency = exactly(1),
+                            .transfer_share = {0, 1, 0}};
     for (int i = 0; i < NIC_KIND_COUNT; i++) costs->network_efficiency[i] = exactly(1);
 }
 
@@ -68,9 +76,21 @@ static void begin(struct bench *b)
         .shape = {.hidden = 1024, .ffn = 4096, .heads = 16, .kv_heads = 16, .head_width = 64, .vocabulary = 32000}};
     set_cluster(b);
     set_costs(b);
-    b->problem.job = (struct job){.name = "test", .sequence = 512, .global_batch = 16, .precision = FP16, .gradient_bytes_per_value = 4, .adam = true,
-        .layout = {.tensor = 1, .context = 1, .data = 1, .pipeline = 2, .micro_batch = 2, .schedule = SCHEDULE_1F1B}, .recompute = {true, true, true, true},
-        .budget = {-1, -1, -1, 0}, .memory_fraction = 1};
+    b->problem.job = (struct job){.name = "test",
+                                  .sequence = 512,
+                                  .global_batch = 16,
+                                  .precision = FP16,
+                                  .gradient_bytes_per_value = 4,
+                                  .adam = true,
+                                  .layout = {.tensor = 1,
+                                             .context = 1,
+                                             .data = 1,
+                                             .pipeline = 2,
+                                             .micro_batch = 2,
+                                             .schedule = SCHEDULE_1F1B},
+                                  .recompute = {true, true, true, true},
+                                  .budget = {-1, -1, -1, 0},
+                                  .memory_fraction = 1};
 }
 
 static void end(struct bench *b) { arena_close(&b->arena); }
@@ -111,7 +131,8 @@ static void block_time_by_hand(void **state)
     // embedding: FM = 2 x 1024 x 1024 x 2 = 4 194 304: 4.194304 + 10; backward twice the first
     assert_int_equal(b.priced.runs[EMBEDDING].forward_ns[0], 14194);
     assert_int_equal(b.priced.runs[EMBEDDING].backward_ns[0], 18389);
-    // head: FL = 2 x 1024 x 1024 x 32000 = 67 108 864 000: 671.08864 us; FM = 4 194 304 + 12 x 1024 x 32000 = 397 410 304: 397.410304
+    // head: FL = 2 x 1024 x 1024 x 32000 = 67 108 864 000: 671.08864 us; FM = 4 194 304 + 12 x 1024 x 32000 = 397 410
+    // 304: 397.410304
     assert_int_equal(b.priced.runs[HEAD].forward_ns[0], 1078499);     // 1078.498944
     assert_int_equal(b.priced.runs[HEAD].backward_ns[0], 2146998);    // 2146.997888
     assert_int_equal(b.priced.runs[HEAD].full_ns[0], 0);
@@ -200,9 +221,9 @@ static void context_leaves_the_node_tensor_does_not(void **state)
     b.problem.job.layout.fused_attention = true;
     b.problem.job.layout.tensor = 4;
     b.problem.job.layout.context = 2;
-    // per GPU: (257.69803776 + 21.47483648) / 8 + 20 971 520 / 2 / 1e6 + 16 777 216 / 8 / 1e6 + 10 = 57.47952128 us; two all-reduces of 1 048 576 B
-    // over 4 within the node: 2 x (2 x 3/4 x 10.48576 + 6) = 43.45728; a ring message of 2 x 512 x 256 x 2 = 524 288 B through a NIC
-    // shared by the node's 4 tensor ranks: 209.7152 + 5
+    // per GPU: (257.69803776 + 21.47483648) / 8 + 20 971 520 / 2 / 1e6 + 16 777 216 / 8 / 1e6 + 10 = 57.47952128 us;
+    // two all-reduces of 1 048 576 B over 4 within the node: 2 x (2 x 3/4 x 10.48576 + 6) = 43.45728; a ring message of
+    // 2 x 512 x 256 x 2 = 524 288 B through a NIC shared by the node's 4 tensor ranks: 209.7152 + 5
     assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 315652);     // 57.47952128 + 43.45728 + 214.7152 = 315.65200128
     end(&b);
 }
@@ -215,7 +236,13 @@ static void activations_of_korthikanti(void **state)
     (void)state;
     struct bench b;
     begin(&b);
-    b.problem.model.shape = (struct shape){.hidden = 6144, .ffn = 24576, .heads = 64, .kv_heads = 64, .head_width = 96, .vocabulary = 51200, .dropout = true};
+    b.problem.model.shape = (struct shape){.hidden = 6144,
+                                           .ffn = 24576,
+                                           .heads = 64,
+                                           .kv_heads = 64,
+                                           .head_width = 96,
+                                           .vocabulary = 51200,
+                                           .dropout = true};
     b.problem.job.sequence = 2048;
     b.problem.job.global_batch = 4;
     b.problem.job.layout.micro_batch = 4;
@@ -270,31 +297,51 @@ static void states_and_activations_of_llama(void **state)
 {
     (void)state;
     static const struct llama rows[] = {
-        {4096, 11008, 32, 32, 32, 32000, 4096, 1, 1, 1, 8, 49.56, 20.86}, {4096, 11008, 32, 32, 32, 32000, 4096, 4, 1, 2, 8, 6.32, 5.25},
-        {4096, 11008, 32, 32, 32, 32000, 4096, 4, 2, 2, 4, 6.32, 2.62},   {5120, 13824, 40, 40, 40, 32000, 4096, 2, 1, 1, 16, 43.38, 16.16},
-        {8192, 28672, 80, 64, 8, 32000, 4096, 4, 1, 4, 4, 39.10, 27.61},  {8192, 28672, 80, 64, 8, 32000, 4096, 8, 1, 8, 2, 13.23, 13.94},
-        {4096, 14336, 32, 32, 8, 128256, 8192, 4, 1, 2, 8, 7.53, 12.22},  {8192, 28672, 80, 64, 8, 128256, 8192, 8, 1, 8, 2, 14.41, 28.27},
+        {4096, 11008, 32, 32, 32, 32000, 4096, 1, 1, 1, 8, 49.56, 20.86},
+        {4096, 11008, 32, 32, 32, 32000, 4096, 4, 1, 2, 8, 6.32, 5.25},
+        {4096, 11008, 32, 32, 32, 32000, 4096, 4, 2, 2, 4, 6.32, 2.62},
+        {5120, 13824, 40, 40, 40, 32000, 4096, 2, 1, 1, 16, 43.38, 16.16},
+        {8192, 28672, 80, 64, 8, 32000, 4096, 4, 1, 4, 4, 39.10, 27.61},
+        {8192, 28672, 80, 64, 8, 32000, 4096, 8, 1, 8, 2, 13.23, 13.94},
+        {4096, 14336, 32, 32, 8, 128256, 8192, 4, 1, 2, 8, 7.53, 12.22},
+        {8192, 28672, 80, 64, 8, 128256, 8192, 8, 1, 8, 2, 14.41, 28.27},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
         const struct llama *r = &rows[i];
         struct bench b;
         begin(&b);
-        b.problem.model.shape = (struct shape){.hidden = r->h, .ffn = r->f, .heads = r->a, .kv_heads = r->k, .head_width = r->h / r->a, .vocabulary = r->v,
-                                               .gated_ffn = true, .rms_norm = true};
+        b.problem.model.shape = (struct shape){.hidden = r->h,
+                                               .ffn = r->f,
+                                               .heads = r->a,
+                                               .kv_heads = r->k,
+                                               .head_width = r->h / r->a,
+                                               .vocabulary = r->v,
+                                               .gated_ffn = true,
+                                               .rms_norm = true};
         b.runs[BLOCK].count = (int)r->layers;
         b.problem.model.layer_count = (int)r->layers + 2;
         b.groups[0].gpus_per_node = b.groups[1].gpus_per_node = 8;
         b.problem.job.sequence = r->s;
         b.problem.job.global_batch = 16 * r->d;
-        b.problem.job.layout = (struct layout){.tensor = r->t, .context = r->c, .data = r->d, .pipeline = r->p, .micro_batch = 1, .schedule = SCHEDULE_1F1B,
-                                               .sequence_parallel = true, .fused_attention = true, .zero = 1};
+        b.problem.job.layout = (struct layout){.tensor = r->t,
+                                               .context = r->c,
+                                               .data = r->d,
+                                               .pipeline = r->p,
+                                               .micro_batch = 1,
+                                               .schedule = SCHEDULE_1F1B,
+                                               .sequence_parallel = true,
+                                               .fused_attention = true,
+                                               .zero = 1};
         const struct priced_run *runs = price(&b)->runs;
         double here = (double)r->layers / r->p;
-        double states = (double)(runs[EMBEDDING].weight_bytes + runs[EMBEDDING].gradient_bytes + runs[EMBEDDING].optimizer_bytes) +
-                        here * (double)(runs[BLOCK].weight_bytes + runs[BLOCK].gradient_bytes + runs[BLOCK].optimizer_bytes);
-        // The paper's formula charges all layers once (p micro-batches of L/p layers), the head, and 8 p per token and width.
+        double states =
+            (double)(runs[EMBEDDING].weight_bytes + runs[EMBEDDING].gradient_bytes + runs[EMBEDDING].optimizer_bytes) +
+            here * (double)(runs[BLOCK].weight_bytes + runs[BLOCK].gradient_bytes + runs[BLOCK].optimizer_bytes);
+        // The paper's formula charges all layers once (p micro-batches of L/p layers), the head, and 8 p per token and
+        // width.
         double token_width = (double)(r->s * r->h) / (r->t * r->c);
-        double activations = (double)r->layers * (double)runs[BLOCK].stash_bytes[RECOMPUTE_NONE] + (double)runs[HEAD].stash_bytes[0] + 8 * r->p * token_width;
+        double activations = (double)r->layers * (double)runs[BLOCK].stash_bytes[RECOMPUTE_NONE] +
+                             (double)runs[HEAD].stash_bytes[0] + 8 * r->p * token_width;
         assert_true(fabs(states / 1e9 - r->states_gb) < 0.0051);
         assert_true(fabs(activations / 1e9 - r->activations_gb) < 0.0051);
         end(&b);
@@ -377,7 +424,8 @@ static void stated_links_have_a_direction(void **state)
     b.problem.cluster.link_count = 2;
     b.problem.costs.intra_efficiency = exactly(0.5);
     b.problem.costs.network_efficiency[NIC_INFINIBAND] = exactly(0.5);
-    b.problem.costs.transfer_share[PART_BLOCKING] = 0.25, b.problem.costs.transfer_share[PART_LINK] = 0.5, b.problem.costs.transfer_share[PART_DELAY] = 0.25;
+    b.problem.costs.transfer_share[PART_BLOCKING] = 0.25, b.problem.costs.transfer_share[PART_LINK] = 0.5,
+    b.problem.costs.transfer_share[PART_DELAY] = 0.25;
     price(&b);
     // 2.097152 ms by its parts, the latency beside the delay's
     assert_int_equal(forward_parts(&b, 0, 1)[PART_BLOCKING], 524288);
@@ -559,9 +607,9 @@ static void compressed_gradients(void **state)
     b.problem.job.layout.data = 4;
     b.problem.job.global_batch = 32;
     const struct priced_run *block = &price(&b)->runs[BLOCK];
-    // matrices 1024 x 3072, 1024 x 1024, 1024 x 4096, 4096 x 1024: 12 582 912 values become 128 x (4096 + 2048 + 5120 + 5120)
-    // = 2 097 152; with the norms' 4096: 4 x 2 101 248 x 2 x 3/4 / 100e9 = 126.07488 us.
-    // work: 6 x 12 582 912 x 128 + 2 x (1024 + 1024 + 1024 + 4096) x 16 384 = 9 898 557 440; / 10e12 = 989.855744 us; 8 x 20 us
+    // matrices 1024 x 3072, 1024 x 1024, 1024 x 4096, 4096 x 1024: 12 582 912 values become 128 x (4096 + 2048 + 5120 +
+    // 5120) = 2 097 152; with the norms' 4096: 4 x 2 101 248 x 2 x 3/4 / 100e9 = 126.07488 us. work: 6 x 12 582 912 x
+    // 128 + 2 x (1024 + 1024 + 1024 + 4096) x 16 384 = 9 898 557 440; / 10e12 = 989.855744 us; 8 x 20 us
     assert_int_equal(block->sync_ns[1][0], 1275931);    // 1275.930624
     assert_int_equal(block->feedback_bytes[1], 4 * 12582912);
     assert_int_equal(block->feedback_bytes[0], 0);
@@ -595,13 +643,25 @@ static void classes_of_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(block_time_by_hand), cmocka_unit_test(tensor_parallel_block_by_hand), cmocka_unit_test(all_reduce_factor),
-        cmocka_unit_test(fused_attention_and_context), cmocka_unit_test(context_leaves_the_node_tensor_does_not),
-        cmocka_unit_test(measured_times_taken_outright), cmocka_unit_test(activations_of_korthikanti),
-        cmocka_unit_test(parameters_of_gpt), cmocka_unit_test(states_and_activations_of_llama), cmocka_unit_test(messages_share_nics),
-        cmocka_unit_test(unlike_nics_meet_on_ethernet), cmocka_unit_test(stated_links_have_a_direction), cmocka_unit_test(slots_and_limits),
-        cmocka_unit_test(exclusions_say_why), cmocka_unit_test(terms_beyond_counting), cmocka_unit_test(gradient_sync_by_hand),
-        cmocka_unit_test(embedding_sync_by_hand), cmocka_unit_test(compressed_messages), cmocka_unit_test(compressed_gradients),
+        cmocka_unit_test(block_time_by_hand),
+        cmocka_unit_test(tensor_parallel_block_by_hand),
+        cmocka_unit_test(all_reduce_factor),
+        cmocka_unit_test(fused_attention_and_context),
+        cmocka_unit_test(context_leaves_the_node_tensor_does_not),
+        cmocka_unit_test(measured_times_taken_outright),
+        cmocka_unit_test(activations_of_korthikanti),
+        cmocka_unit_test(parameters_of_gpt),
+        cmocka_unit_test(states_and_activations_of_llama),
+        cmocka_unit_test(messages_share_nics),
+        cmocka_unit_test(unlike_nics_meet_on_ethernet),
+        cmocka_unit_test(stated_links_have_a_direction),
+        cmocka_unit_test(slots_and_limits),
+        cmocka_unit_test(exclusions_say_why),
+        cmocka_unit_test(terms_beyond_counting),
+        cmocka_unit_test(gradient_sync_by_hand),
+        cmocka_unit_test(embedding_sync_by_hand),
+        cmocka_unit_test(compressed_messages),
+        cmocka_unit_test(compressed_gradients),
         cmocka_unit_test(classes_of_messages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
