@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, EMPTY_BLOCKS_MIN = 4, MATRIX_VALUES_MAX = 1 << 28, COPY_BYTES_MIN = 1 << 22, COPY_BYTES_MAX = 1 << 28 };
+enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, EMPTY_BLOCKS_MIN = 4, MATRIX_VALUES_MAX = 1 << 28, PROBE_BYTES = 1 << 22, COPY_BYTES_MIN = 1 << 12 };
 
 struct chooser {
     const struct cells_request *request;
@@ -92,7 +92,8 @@ static void add_memory(struct chooser *c)
         cell->sample.bytes = (double)tokens * token_bytes;
         set_size(cell, 4, (int64_t)cell->sample.bytes, tokens, s->hidden, most(1, s->ffn / r->tensor));
     }
-    int64_t bytes = most(COPY_BYTES_MIN, least(COPY_BYTES_MAX, (int64_t)(r->largest_s * r->copy_bytes_per_s))) / 32 * 8;
+    // Copies of the same numbers of bytes: with other sizes the difference in speed would pass for an overhead.
+    int64_t bytes = most(COPY_BYTES_MIN, c->cells[c->count - SIZES].sample.dimensions[0] / 8 * 8);
     for (int i = 0; i < SIZES; i++, bytes *= 2) {
         struct cell *cell = add(c, WORK_COPY, SAMPLE_MEMORY, "copy");
         set_size(cell, 1, bytes, 0, 0, 0);
@@ -147,6 +148,6 @@ void cells_probe(struct cell cells[2])
     set_size(&cells[0], 3, 256, 512, 512, 0);
     cells[0].sample.flop = 2.0 * 256 * 512 * 512;
     cells[1] = (struct cell){.work = WORK_COPY};
-    set_size(&cells[1], 1, COPY_BYTES_MIN, 0, 0, 0);
-    cells[1].sample.bytes = COPY_BYTES_MIN;
+    set_size(&cells[1], 1, PROBE_BYTES, 0, 0, 0);
+    cells[1].sample.bytes = PROBE_BYTES;
 }

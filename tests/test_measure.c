@@ -5,8 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "data/costs.h"
 #include "data/samples.h"
 #include "measure/cells.h"
 #include "measure/parts.h"
@@ -264,6 +269,96 @@ static void test_cells(void **state)
     }
 }
 
+// ---- the programs themselves, from a measurement to costs
+
+// Runs "$BIN/plumbline WORDS" with its outputs thrown away, or stderr kept in `log`; the exit code.
+static int run_plumbline(const char *words, const char *log, struct arena *arena)
+{
+    const char *bin = getenv("BIN");
+    const char *line = arena_print(arena, "%s/plumbline %s > /dev/null 2> %s", bin ? bin : "bin", words, log ? log : "/dev/null");
+    int status = system(line);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static const char *make_folder(struct arena *arena)
+{
+    char *folder = arena_copy_text(arena, "/tmp/plumbline_measure_XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return folder;
+}
+
+static void test_end_to_end(void **state)
+{
+    struct arena *arena = *state;
+    const char *folder = make_folder(arena), *samples_path = arena_print(arena, "%s/samples.json", folder);
+    const char *costs_path = arena_print(arena, "%s/costs.json", folder);
+    const char *words = "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 64 --threads 2 "
+                        "--budget-s 0.5 --name \"test device\" -o";
+    assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena), 0);
+    struct samples samples;
+    struct error err = {OK, ""};
+    assert_int_equal(samples_load(&samples, samples_path, arena, &err), OK);
+    assert_true(samples.sample_count >= 3 * SAMPLE_KIND_COUNT);
+    assert_string_equal(samples.machine.gpu, "test device");
+    assert_int_equal(samples.machine.threads, 2);
+    for (int i = 0; i < samples.sample_count; i++) {
+        assert_true(samples.samples[i].repetitions >= 8);
+        for (int k = 0; k < samples.samples[i].repetitions; k++) assert_true(samples.samples[i].seconds[k] > 0);
+    }
+    // What was measured becomes costs that load and pass their own check. A machine under load may scatter such tiny times
+    // so far that no line grows; that is refused in one line, and the only other outcome.
+    const char *log = arena_print(arena, "%s/log", folder);
+    int code = run_plumbline(arena_print(arena, "calibrate %s --show -o %s", samples_path, costs_path), log, arena);
+    if (code == 0) {
+        struct costs costs;
+        assert_int_equal(costs_load(&costs, costs_path, arena, &err), OK);
+        assert_string_equal(costs.gpus[0].gpu, "test device");
+        assert_int_equal(costs.document.source_count, 1);
+        assert_string_equal(costs.document.sources[0].path, "samples.json");
+        assert_string_equal(costs.document.sources[0].sha256, samples.document.sha256);
+        remove(costs_path);
+    } else {
+        const char *text;
+        size_t size;
+        assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
+        assert_int_equal(code, 2);
+        assert_non_null(strstr(text, "does not grow"));
+    }
+    remove(log);
+    remove(samples_path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+// Every bad input: exit code 2, one line that names what is wrong, no file left behind.
+static void test_refusals(void **state)
+{
+    static const struct { const char *words, *named; } table[] = {
+        {"measure compute --shape hidden=64 -o %s/out", "--shape"}, {"measure compute --shape hidden=64,heads=0 -o %s/out", "--shape"},
+        {"measure compute --shape hidden=64,heads=7 -o %s/out", "--shape"}, {"measure compute --shape hidden=x,heads=4 -o %s/out", "hidden=x"},
+        {"measure compute --shape hidden=64,heads=4,depth=3 -o %s/out", "depth=3"},
+        {"measure compute --shape hidden=8192,heads=2,head_width=4096 -o %s/out", "4096"},
+        {"measure compute --shape hidden=64,heads=4 --precision fp16 -o %s/out", "fp16"},
+        {"measure compute --precision fp8 -o %s/out", "fp8"}, {"measure compute --budget-s nan -o %s/out", "--budget-s"},
+        {"measure compute --backend gpu -o %s/out", "gpu"}, {"measure compute --model %s/none.json", "none.json"},
+        {"measure compute --threads 0", "--threads"}, {"measure compute surplus", "surplus"},
+        {"measure nothing", "nothing"}, {"calibrate %s/none.json", "none.json"}, {"calibrate", "operand"},
+    };
+    struct arena *arena = *state;
+    const char *folder = make_folder(arena), *log = arena_print(arena, "%s/log", folder);
+    for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
+        const char *place = strstr(table[i].words, "%s"), *text;
+        const char *words = place ? arena_print(arena, "%.*s%s%s", (int)(place - table[i].words), table[i].words, folder, place + 2) : table[i].words;
+        size_t size;
+        struct error err = {OK, ""};
+        assert_int_equal(run_plumbline(words, log, arena), 2);
+        assert_int_equal(file_read(log, &text, &size, arena, &err), OK);
+        if (!strstr(text, table[i].named)) fail_msg("'%s' does not name %s: %s", words, table[i].named, text);
+        if (strcmp(table[i].words, "measure nothing")) assert_ptr_equal(strchr(text, '\n'), text + size - 1);
+    }
+    remove(log);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static int open_arena(void **state)
 {
     static struct arena arena;
@@ -284,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_rank_table), cmocka_unit_test(test_coverage_counted), cmocka_unit_test(test_gemm_part),
         cmocka_unit_test(test_attention_part), cmocka_unit_test(test_elementwise_parts), cmocka_unit_test(test_copy_part),
         cmocka_unit_test(test_low_rank_parts), cmocka_unit_test(test_rounds), cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_end_to_end), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
