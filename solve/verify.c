@@ -121,7 +121,7 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
     *v = (struct verdict){.closed_form_ns = -1};
     hear_hashes(&h);
     if (plan->stage_count == 0) {
-        verdict_add(v, arena, "layers", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
+        verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
     } else if (hear_layout(&h)) {
         h.request = assay_request(&h.assay);
         match_groups(&h);

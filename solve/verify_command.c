@@ -57,7 +57,7 @@ static enum status hear(struct verdict *v, const struct plan *plan, const char *
 {
     *v = (struct verdict){.closed_form_ns = -1};
     if (plan->stage_count == 0) {
-        verdict_add(v, arena, "layers", -1, "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file", outcome_names[plan->outcome]);
+        verdict_add(v, arena, "plan", -1, "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file", outcome_names[plan->outcome]);
         return OK;
     }
     if (!problem_path) {
