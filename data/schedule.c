@@ -8,7 +8,7 @@
 
 #include "data/schedules/turns.h"
 
-enum { OPERATIONS_MAX = 1 << 26 };
+enum { OPERATIONS_MAX = 1 << 24 };
 
 struct builder {
     struct schedule *schedule;

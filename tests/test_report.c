@@ -2,7 +2,10 @@
 // A golden file is renewed by running the test with PLUMBLINE_GOLDEN=write and reading the difference.
 #include "data/plan.h"
 #include "formulate/longest.h"
+#include "solve/commands.h"
+#include "solve/incumbent.h"
 #include "solve/report.h"
+#include "tests/support/random_priced.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -211,6 +214,100 @@ static void test_replay(void **state)
     }
 }
 
+// Plans of random problems: what the report reads off a plan is the graph that made it, part for part.
+static void test_random_plans(void **state)
+{
+    (void)state;
+    uint64_t seed = 21;
+    int found = 0;
+    for (int round = 0; round < 250; round++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct priced priced;
+        struct schedule schedule;
+        struct choices choices;
+        struct graph *g;
+        struct incumbent best = {.found = false};
+        struct report_replay r;
+        struct plan plan = {.name = "random"};
+        const char *text;
+        size_t length;
+        arena_open(&arena, NULL);
+        random_priced(&priced, &seed, &arena);
+        priced_schedule(&schedule, &priced, &arena);
+        assert_int_equal(choices_build(&choices, &priced, &schedule, &arena, &err), OK);
+        assert_int_equal(graph_compile(&g, &schedule, &arena, &err), OK);
+        if (choices_hopeless_stage(&choices, &text) < 0)
+            incumbent_search(&best, &choices, g, seed, 50, NULL, NULL, &arena);
+        if (best.found) {
+            choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, &arena);
+            assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
+            assert_int_equal(r.iteration_ns, best.iteration_ns);
+            assert_int_equal(report_text(&plan, &text, &length, &arena, &err), OK);
+            assert_null(strstr(text, "WARNING"));
+            assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), OK);
+            assert_int_equal(report_megatron(&plan, NULL, &text, &length, &arena, &err), OK);
+            found++;
+        }
+        arena_close(&arena);
+    }
+    assert_true(found > 50);
+}
+
+// ---- the command, from a saved plan to files
+
+static enum status run_report(const char *format, const char *from, const char *to, struct arena *arena,
+                              struct error *err)
+{
+    char name[] = "report", option[] = "--format", output[] = "-o";
+    char *argv[] = {
+        name, option, arena_copy_text(arena, format), output, arena_copy_text(arena, to), arena_copy_text(arena, from),
+        NULL};
+    int exit_code = -1;
+    *err = (struct error){OK, ""};
+    enum status status = command_report(6, argv, &exit_code, arena, err);
+    if (status == OK) assert_int_equal(exit_code, 0);
+    return status;
+}
+
+static void test_command(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    char folder[] = "/tmp/plumbline_report_XXXXXX";
+    const char *text, *expected;
+    size_t length, size;
+    arena_open(&arena, NULL);
+    assert_non_null(mkdtemp(folder));
+    const char *plan_path = arena_print(&arena, "%s/plan.json", folder), *to = arena_print(&arena, "%s/out", folder);
+    struct plan plan = small_plan(&arena);
+    claim(&plan, &arena);
+    assert_int_equal(plan_save(&plan, plan_path, &arena, &err), OK);
+    const char *const formats[] = {"text", "trace", "megatron"}, *const golden[] = {"tests/golden/report_small.txt",
+                                                                                    NULL,
+                                                                                    "tests/golden/megatron_small.txt"};
+    for (int i = 0; i < 3; i++) {
+        enum status status = run_report(formats[i], plan_path, to, &arena, &err);
+        if (status != OK) print_error("%s\n", err.text);
+        assert_int_equal(status, OK);
+        assert_int_equal(file_read(to, &text, &length, &arena, &err), OK);
+        if (!golden[i]) continue;
+        assert_int_equal(file_read(golden[i], &expected, &size, &arena, &err), OK);
+        assert_string_equal(text, expected);
+    }
+    assert_int_equal(remove(to), 0);
+    assert_int_equal(run_report("text", to, plan_path, &arena, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, to));
+    assert_int_equal(run_report("text", plan_path, arena_print(&arena, "%s/no/such/folder", folder), &arena, &err),
+                     BAD_INPUT);
+    assert_int_equal(run_report("painting", plan_path, to, &arena, &err), BAD_INPUT);
+    assert_int_equal(file_read(to, &text, &length, &arena, &err), BAD_INPUT);
+    assert_int_equal(remove(plan_path), 0);
+    assert_int_equal(remove(folder), 0);
+    arena_close(&arena);
+}
+
 // ---- the trace, read back with the strict reader
 
 struct slice { int pid, tid; double start, end; };
@@ -406,6 +503,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_golden),    cmocka_unit_test(test_text_without_plan),
         cmocka_unit_test(test_replay),         cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_random_plans),   cmocka_unit_test(test_command),
         cmocka_unit_test(test_megatron_alone), cmocka_unit_test(test_megatron_with_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
