@@ -2,6 +2,7 @@
 #include "formulate/formulate.h"
 
 #include "data/document.h"
+#include "formulate/textbook.h"
 
 static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "other"};
 
@@ -36,6 +37,77 @@ static void put_symbols(struct json_writer *w, const struct formulation *f, int 
     json_close_array(w);
 }
 
+// ---- states and flows say their meaning through their rows: any choice of a state shows what its neighbours see
+
+static bool row_has(const struct milp *m, const struct milp_row *row, int column)
+{
+    for (int e = row->first; e < row->first + row->count; e++)
+        if (m->entry_column[e] == column) return true;
+    return false;
+}
+
+static const struct choice *choice_of_state(const struct formulation *f, int column)
+{
+    const struct milp *m = &f->milp;
+    for (int i = 0; i < m->row_count; i++) {
+        const struct milp_row *row = &m->rows[i];
+        if (row->role != ROW_LINK_STATE || !row_has(m, row, column)) continue;
+        for (int e = row->first; e < row->first + row->count; e++) {
+            const struct milp_column *c = &m->columns[m->entry_column[e]];
+            if (c->role == COLUMN_CHOICE) return &f->choices->stages[c->a].items[c->b];
+        }
+    }
+    return NULL;
+}
+
+static void put_seen(struct json_writer *w, const struct priced *p, const struct choice *x)
+{
+    json_put_text(w, "group", p->groups[x->group].name);
+    json_put_count(w, "boundary_option", x->boundary_option);
+    json_put_count(w, "message_class", x->cut);
+}
+
+// The group at one end of a flow: of a state in the end's flow row, or of the whole stage, if it has one state only.
+static const char *group_of_flow(const struct formulation *f, const struct milp_row *row, int stage)
+{
+    const struct milp *m = &f->milp;
+    const struct choice *x = &f->choices->stages[stage].items[0];
+    for (int e = row->first; e < row->first + row->count; e++)
+        if (m->columns[m->entry_column[e]].role == COLUMN_STATE) {
+            x = choice_of_state(f, m->entry_column[e]);
+            break;
+        }
+    return x ? f->choices->priced->groups[x->group].name : "";
+}
+
+static void put_flow(struct json_writer *w, const struct formulation *f, int column)
+{
+    const struct milp_column *c = &f->milp.columns[column];
+    int last = f->choices->priced->stage_count - 1, ends = 0;
+    bool embedding = c->a > last;
+    json_put_text(w, "joins", embedding ? "embedding_sync" : "transfer");
+    if (!embedding) json_put_count(w, "boundary", c->a);
+    for (int i = 0; i < f->milp.row_count && ends < 2; i++) {
+        const struct milp_row *row = &f->milp.rows[i];
+        if (row->role != ROW_FLOW || !row_has(&f->milp, row, column)) continue;
+        int stage = embedding ? (ends ? last : 0) : c->a + ends;
+        json_put_text(w, ends ? "right_group" : "left_group", group_of_flow(f, row, stage));
+        ends++;
+    }
+    json_put_count(w, "left_key", c->b);
+    json_put_count(w, "right_key", c->c);
+}
+
+static void put_textbook(struct json_writer *w, const struct formulation *f, const struct milp_column *c)
+{
+    static const char *const names[] = {"holds_layer", "recomputes_layer", "selective_layer", "group", "mode", "gradient_option", "boundary_option",
+                                        "message_class_behind", "bytes", "outside_rule_range"};
+    json_put_count(w, "stage", c->b);
+    if (c->a == TEXTBOOK_GROUP) json_put_text(w, names[c->a], f->choices->priced->groups[c->c].name);
+    else if (c->a == TEXTBOOK_MODE) json_put_text(w, names[c->a], recompute_names[c->c]);
+    else json_put_count(w, names[c->a], c->c);
+}
+
 static void put_column(struct json_writer *w, const struct formulation *f, int column)
 {
     const struct milp_column *c = &f->milp.columns[column];
@@ -53,18 +125,10 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         break;
     case COLUMN_STATE:
         json_put_count(w, "stage", c->a);
-        json_put_count(w, "state", c->b);
+        if (choice_of_state(f, column)) put_seen(w, f->choices->priced, choice_of_state(f, column));
         break;
-    case COLUMN_FLOW:
-        json_put_count(w, "boundary", c->a);
-        json_put_count(w, "left", c->b);
-        json_put_count(w, "right", c->c);
-        break;
-    case COLUMN_OTHER:
-        json_put_count(w, "a", c->a);
-        json_put_count(w, "b", c->b);
-        json_put_count(w, "c", c->c);
-        break;
+    case COLUMN_FLOW: put_flow(w, f, column); break;
+    case COLUMN_OTHER: put_textbook(w, f, c); break;
     }
     json_close_object(w);
 }
