@@ -1,0 +1,13 @@
+// What every test of the searches needs of a priced problem: its schedule, graph and choices.
+#ifndef PLUMBLINE_TESTS_SUPPORT_PREPARE_H
+#define PLUMBLINE_TESTS_SUPPORT_PREPARE_H
+
+#include "formulate/choices.h"
+#include "formulate/longest.h"
+
+struct prepared { struct priced priced; struct schedule schedule; struct choices choices; struct graph *graph; };
+
+// Schedule, graph and choices of p->priced. Aborts with a message where that fails.
+void prepare(struct prepared *p, struct arena *arena);
+
+#endif

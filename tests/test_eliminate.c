@@ -1,0 +1,269 @@
+// Bounds and elimination against exhaustive enumeration: the dynamic programme is the exact least value of a mixture of
+// paths, no choice of a plan below the target ever goes, and splitting boxes ends at the optimum.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "formulate/price.h"
+#include "solve/dynamic.h"
+#include "solve/eliminate.h"
+#include "solve/eliminate_box.h"
+#include "tests/support/enumerate.h"
+#include "tests/support/prepare.h"
+#include "tests/support/problems.h"
+
+#include <cmocka.h>
+
+enum { PROBLEMS = 250, PATHS = 5 };
+
+static const int64_t one = (int64_t)1 << WEIGHT_BITS;
+
+// false: nothing to price (excluded layouts are no matter here).
+static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct problem problem = {0};
+    struct error err = {0};
+    limits.long_and_close = long_and_close;
+    random_problem(&problem, rng, &limits, arena);
+    if (price_problem(&p->priced, &problem, arena, &err) != OK)
+        return false;
+    prepare(p, arena);
+    for (int s = 0; s < p->priced.stage_count; s++)
+        if (p->choices.stages[s].count == 0)
+            return false;
+    return true;
+}
+
+// Runs check on drawn problems; returns how many there were.
+static int each_problem(uint64_t seed, int count, void (*check)(struct prepared *p, struct random *rng, struct arena *arena))
+{
+    struct random rng = {seed};
+    int checked = 0;
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        arena_open(&arena, NULL);
+        if (draw(&p, &rng, i % 4 == 0, &arena)) {
+            check(&p, &rng, &arena);
+            checked++;
+        }
+        arena_close(&arena);
+    }
+    return checked;
+}
+
+// ---- the dynamic programme
+
+struct mixture { const int64_t *coefficients; int symbols; wide least, least_any; };
+
+static void visit_mixture(void *argument, const int *chosen, const int64_t *durations)
+{
+    struct mixture *m = argument;
+    wide value = 0;
+    (void)chosen;
+    for (int k = 0; k < m->symbols; k++)
+        value += (wide)m->coefficients[k] * durations[k];
+    m->least = m->least < 0 || value < m->least ? value : m->least;
+}
+
+// Weights of some starting paths that sum to at most one.
+static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *coefficients, struct arena *arena)
+{
+    int *all, symbols = graph_symbol_count(p->graph), count = graph_starting_paths(p->graph, &all, arena);
+    int *paths = TAKE(arena, PATHS * symbols, int);
+    int64_t weights[PATHS], left = one;
+    for (int i = 0; i < PATHS; i++) {
+        weights[i] = i == PATHS - 1 ? left : random_between(rng, 0, left);
+        left -= weights[i];
+        memcpy(paths + i * symbols, all + random_between(rng, 0, count - 1) * symbols, (size_t)symbols * sizeof *paths);
+    }
+    dynamic_coefficients(coefficients, paths, weights, PATHS, symbols);
+}
+
+static void check_dynamic(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    int stages = p->priced.stage_count, symbols = graph_symbol_count(p->graph);
+    int64_t *coefficients = TAKE(arena, symbols, int64_t), **through = TAKE(arena, stages, int64_t *);
+    draw_coefficients(p, rng, coefficients, arena);
+    for (int s = 0; s < stages; s++)
+        through[s] = TAKE(arena, p->choices.stages[s].count, int64_t);
+    struct mixture m = {.coefficients = coefficients, .symbols = symbols, .least = -1};
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, visit_mixture, &m, arena);
+    struct dynamic_box box = {.coefficients = coefficients};
+    struct dynamic_answer answer = {.chosen = TAKE(arena, stages, int), .through_ns = through};
+    struct dynamic *d = dynamic_open(&p->choices, 1 << 22, arena);
+    dynamic_solve(d, &box, &answer);
+    assert_true(answer.bound_ns <= e.best_ns);
+    for (int s = 0; s < stages; s++)
+        for (int i = 0; i < p->choices.stages[s].count; i++) {
+            assert_true(through[s][i] <= e.best_with_ns[s][i]);
+            assert_true(through[s][i] >= answer.bound_ns);
+        }
+    if (!p->priced.has_embedding_sync) {
+        // Nothing is relaxed: the bound is the least value itself, rounded up; below 2^-20 ns per term it is rounded down.
+        int64_t exact = m.least < 0 ? DYNAMIC_NOTHING : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
+        assert_true(answer.bound_ns == exact || (m.least >= 0 && answer.bound_ns == exact - 1 && (m.least & (one - 1)) < (wide)one >> 12));
+        if (m.least >= 0)
+            assert_true(choices_fit_together(&p->choices, answer.chosen));
+    }
+    // With everything priced at will it stays a bound.
+    int64_t *prices = TAKE(arena, dynamic_resource_count(d), int64_t);
+    for (int r = 0; r < dynamic_resource_count(d); r++)
+        prices[r] = random_between(rng, 0, (int64_t)1 << random_between(rng, 1, 34));
+    box.prices = prices;
+    dynamic_solve(dynamic_open(&p->choices, 0, arena), &box, &answer);
+    assert_true(answer.bound_ns <= e.best_ns);
+    for (int s = 0; s < stages; s++)
+        for (int i = 0; i < p->choices.stages[s].count; i++)
+            assert_true(through[s][i] <= e.best_with_ns[s][i]);
+}
+
+static void test_dynamic_is_the_least_value(void **state)
+{
+    (void)state;
+    assert_true(each_problem(1, PROBLEMS, check_dynamic) > PROBLEMS / 2);
+}
+
+// ---- elimination
+
+static bool is_kept(const struct choices *c, int stage, const struct choice *of)
+{
+    for (int i = 0; i < c->stages[stage].count; i++)
+        if (!memcmp(&c->stages[stage].items[i], of, sizeof *of))
+            return true;
+    return false;
+}
+
+static void check_eliminate(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    int64_t target = e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns + (random_chance(rng, 50) ? 1 : random_between(rng, 0, 1 + e.best_ns / 5));
+    int stages = p->priced.stage_count;
+    struct stage_choices *before = TAKE(arena, stages, struct stage_choices);
+    for (int s = 0; s < stages; s++) {
+        before[s].count = p->choices.stages[s].count;
+        before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count, (size_t)before[s].count, sizeof(struct choice));
+    }
+    int64_t bound = eliminate(&p->choices, p->graph, target, NULL, NULL, 0, arena);
+    assert_true(bound <= target);
+    assert_true(bound <= e.best_ns || bound == target);
+    assert_true(e.best_ns >= target || bound <= e.best_ns);
+    for (int s = 0; s < stages; s++)
+        for (int i = 0; i < before[s].count; i++)
+            if (e.best_with_ns[s][i] < target)
+                assert_true(is_kept(&p->choices, s, &before[s].items[i]));
+    struct enumeration again;
+    enumerate(&again, &p->choices, p->graph, NULL, NULL, arena);
+    if (e.best_ns < target)
+        assert_true(again.best_ns == e.best_ns && again.best_plans == e.best_plans);
+}
+
+static void test_no_plan_below_the_target_goes(void **state)
+{
+    (void)state;
+    assert_true(each_problem(2, PROBLEMS, check_eliminate) > PROBLEMS / 2);
+}
+
+// ---- boxes
+
+struct search { struct prepared *p; struct box_closer *closer; struct arena *arena; int64_t best_ns; int boxes; };
+
+static bool **copy_masks(const struct choices *c, bool *const *masks, struct arena *arena)
+{
+    bool **copy = TAKE(arena, c->priced->stage_count, bool *);
+    for (int s = 0; s < c->priced->stage_count; s++) {
+        copy[s] = TAKE(arena, c->stages[s].count, bool);
+        for (int i = 0; i < c->stages[s].count; i++)
+            copy[s][i] = !masks || masks[s][i];
+    }
+    return copy;
+}
+
+// The half of a split box: in = true the heavier loads, or the one choice.
+static bool **half(const struct choices *c, bool *const *masks, const struct box_answer *a, bool in, struct arena *arena)
+{
+    bool **copy = copy_masks(c, masks, arena);
+    for (int i = 0; i < c->stages[a->branch_stage].count; i++) {
+        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : c->stages[a->branch_stage].items[i].load_ns >= a->branch_load_ns;
+        copy[a->branch_stage][i] = copy[a->branch_stage][i] && belongs == in;
+    }
+    return copy;
+}
+
+static void search_box(struct search *s, bool *const *masks)
+{
+    const struct choices *c = &s->p->choices;
+    bool **left = copy_masks(c, masks, s->arena);
+    struct box_answer answer;
+    int64_t target = s->best_ns;
+    bool closed = box_close(s->closer, left, target, 0, &answer);
+    assert_true(++s->boxes < 20000);
+    if (answer.found_ns < s->best_ns)
+        s->best_ns = answer.found_ns;
+    assert_true(box_repeat(s->closer, masks, closed ? s->best_ns : target, answer.steps, answer.step_count, closed ? NULL : left));
+    if (closed)
+        return;
+    search_box(s, half(c, left, &answer, true, s->arena));
+    search_box(s, half(c, left, &answer, false, s->arena));
+}
+
+static void check_boxes(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    struct search s = {p, box_closer_open(&p->choices, p->graph, arena), arena, INT64_MAX / 4, 0};
+    bool start_at_best = random_chance(rng, 30) && e.best_ns < INT64_MAX;
+    if (start_at_best)
+        s.best_ns = e.best_ns + random_between(rng, 0, 1);
+    search_box(&s, copy_masks(&p->choices, NULL, arena));
+    assert_true(s.best_ns == (e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns));
+}
+
+static void test_splitting_ends_at_the_optimum(void **state)
+{
+    (void)state;
+    assert_true(each_problem(3, PROBLEMS, check_boxes) > PROBLEMS / 2);
+}
+
+// A step whose weights are tampered with proves nothing more than what it says: a box with a plan below the target never
+// repeats as closed, and without its steps a box with several decisions is not closed.
+static void check_repeat(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    if (e.best_ns == INT64_MAX)
+        return;
+    struct box_closer *closer = box_closer_open(&p->choices, p->graph, arena);
+    bool **masks = copy_masks(&p->choices, NULL, arena);
+    struct box_step steps[20];
+    for (int i = 0; i < 20; i++) {
+        int *id = TAKE(arena, 1, int);
+        *id = (int)random_between(rng, 0, box_closer_path_count(closer) - 1);
+        steps[i] = (struct box_step){.path_count = 1, .ids = id, .weights = &one};
+    }
+    assert_false(box_repeat(closer, masks, e.best_ns + 1, steps, 20, NULL));
+    if (e.plans > 1 && e.best_ns > 0)
+        assert_false(box_repeat(closer, masks, e.best_ns, steps, 0, NULL));
+}
+
+static void test_a_box_with_a_better_plan_is_never_closed(void **state)
+{
+    (void)state;
+    assert_true(each_problem(4, PROBLEMS / 2, check_repeat) > PROBLEMS / 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dynamic_is_the_least_value),
+        cmocka_unit_test(test_no_plan_below_the_target_goes),
+        cmocka_unit_test(test_splitting_ends_at_the_optimum),
+        cmocka_unit_test(test_a_box_with_a_better_plan_is_never_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
