@@ -39,7 +39,7 @@ static const char *number_end(const char *p, const char *end)
         if (p == end || *p < '0' || *p > '9') return NULL;
         while (p < end && *p >= '0' && *p <= '9') p++;
     }
-    return p;
+    return p == end || strchr(" \t\r\n,]}", *p) ? p : NULL;      // "01" is not 0 and 1
 }
 
 // Bytes of a valid UTF-8 sequence at p, 0 if it is none.
@@ -88,7 +88,8 @@ static enum status scan(const char *file, const char *text, size_t size, struct 
             if (*p == '[' || *p == '{') depth++;
             if (*p == ']' || *p == '}') depth--;
             if (depth > NESTING_MAX) return fail(err, BAD_INPUT, "%s: line %d: nested deeper than %d", file, line_of(text, p), NESTING_MAX);
-            if (*p == '\0') return fail(err, BAD_INPUT, "%s: line %d: NUL byte outside a string", file, line_of(text, p));
+            if ((unsigned char)*p < 0x20 && (!*p || !strchr("\t\r\n", *p)))
+                return fail(err, BAD_INPUT, "%s: line %d: control character %d outside a string", file, line_of(text, p), *p);
             p++;
         }
     }
