@@ -87,7 +87,6 @@ static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
 
 static void try_first_layers(struct bucket *b, struct choice x, int recomputable)
 {
-    bool exposed = b->c->priced->layout.gradient_sync == SYNC_EXPOSED;
     int last_removal = -1;
     x.recompute = RECOMPUTE_FIRST_LAYERS;
     for (int k = 1; k < recomputable; k++) {
@@ -101,9 +100,8 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
             else if (amount < noted->amount) *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
         }
         last_removal = removal;
-        // A rule says the same of every k. Where it fits, recomputing more only makes backward longer; an overlapped sync
-        // can still gain by it.
-        if (removal == REMOVED_BY_RULE || (exposed && removal == REMOVED_BY_DOMINANCE)) return;
+        // A rule says the same of every k, and where one k fits, recomputing more only makes the backward longer.
+        if (removal == REMOVED_BY_RULE || removal == REMOVED_BY_DOMINANCE) return;
     }
 }
 

@@ -162,13 +162,16 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 }
 
 // Memory is no shared resource (a device holds one stage) and the longest path grows with every symbol: what is left is
-// what couples stages, and it must be equal or no larger.
+// what couples stages, and it must be equal or no larger. A stage's sync is done once, after its last backward: a path with
+// the sync holds the backward too, so their sum decides, not the sync alone. That matters where it is overlapped:
+// recomputation hides a part of the sync, but never more than it adds to the backward.
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     const struct priced_gradient_option *options = c->priced->gradient_options;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
         && a->boundary_option == b->boundary_option && a->cut == b->cut
-        && a->forward_ns <= b->forward_ns && a->backward_ns <= b->backward_ns && a->sync_ns <= b->sync_ns
+        && a->forward_ns <= b->forward_ns && a->backward_ns <= b->backward_ns
+        && a->backward_ns + a->sync_ns <= b->backward_ns + b->sync_ns
         && a->optimizer_ns <= b->optimizer_ns && a->quality_cost <= b->quality_cost
         && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0);
 }
