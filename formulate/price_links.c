@@ -56,35 +56,38 @@ static struct link_price network_price(const struct pricing *x, int from, int to
     return best;
 }
 
-// `ranks` devices side by side: within a node, or from node to node with `streams` leaving each.
-static struct link_price ranks_price(const struct pricing *x, int group, double ranks, double streams)
-{
-    const struct node_group *g = &x->problem->cluster.groups[group];
-    if (ranks <= g->gpus_per_node) return intra_price(x, g);
-    streams = fmin(g->gpus_per_node, streams);
-    return network_price(x, group, group, streams, streams, false);
-}
-
-struct link_price link_of_tensor_ranks(const struct pricing *x, int group) { return ranks_price(x, group, x->t, x->t); }
-
-// Tensor ranks stay together in a node: of a ring over several nodes, one message of each leaves it.
-struct link_price link_of_context_ring(const struct pricing *x, int group)
-{
-    return ranks_price(x, group, x->t * x->c, x->t);
-}
-
-struct link_price link_of_gradient_sync(const struct pricing *x, int group)
+// Between the nodes of a group, `streams` leaving each. A ring that leaves a node also passes through it: not faster
+// than intra.
+static struct link_price ring_price(const struct pricing *x, int group, double streams, bool one_nic)
 {
     const struct cluster *cluster = &x->problem->cluster;
     const struct node_group *g = &cluster->groups[group];
-    struct link_price intra = intra_price(x, g);
-    if (x->D <= g->gpus_per_node) return intra;
-    double streams = fmin(g->gpus_per_node, x->t);
-    struct link_price network = network_price(x, group, group, streams, streams, false);
-    // A ring that leaves the node also passes through it.
-    if (network.joined && !find_stated(cluster, group, group))
-        network.bytes_per_s = fmin(network.bytes_per_s, intra.bytes_per_s);
-    return network;
+    streams = fmin(g->gpus_per_node, streams);
+    struct link_price price = network_price(x, group, group, streams, streams, one_nic);
+    if (price.joined && !find_stated(cluster, group, group))
+        price.bytes_per_s = fmin(price.bytes_per_s, intra_price(x, g).bytes_per_s);
+    return price;
+}
+
+// Tensor ranks that outgrow a node are one ring, which has all the node's NICs to itself.
+struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
+{
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    return x->t <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, 1, false);
+}
+
+// Tensor ranks stay together in a node: of a ring of context ranks over several, one message of each leaves it.
+struct link_price link_of_context_ring(const struct pricing *x, int group)
+{
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    return x->t * x->c <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, x->t, true);
+}
+
+// Each tensor rank of a node has a ring of its own over the replicas.
+struct link_price link_of_gradient_sync(const struct pricing *x, int group)
+{
+    const struct node_group *g = &x->problem->cluster.groups[group];
+    return x->D <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, x->t, false);
 }
 
 static struct link_price one_way(const struct pricing *x, int from, int to)

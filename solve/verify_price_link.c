@@ -48,31 +48,34 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
 
 static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
 
+// A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes on inside.
+static struct joint across_nodes(const struct assay *a, int group, int64_t streams, bool one_nic)
+{
+    struct joint link = stated(a, group, group);
+    if (link.joined) return link;
+    link = network(a, group, group, streams, streams, one_nic);
+    link.bytes_per_s = least(link.bytes_per_s, intra(a, group).bytes_per_s);
+    return link;
+}
+
 struct joint judged_tensor_link(const struct assay *a, int group)
 {
-    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
-    if (a->problem->job.layout.tensor <= per_node) return intra(a, group);
-    struct joint link = stated(a, group, group);
-    return link.joined ? link : network(a, group, group, per_node, per_node, false);
+    if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node) return intra(a, group);
+    return across_nodes(a, group, 1, false);
 }
 
 struct joint judged_ring_link(const struct assay *a, int group)
 {
-    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node, tensor = a->problem->job.layout.tensor;
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->collective <= per_node) return intra(a, group);
-    struct joint link = stated(a, group, group);
-    return link.joined ? link : network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node), false);
+    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), true);
 }
 
 struct joint judged_gradient_link(const struct assay *a, int group)
 {
-    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node, tensor = a->problem->job.layout.tensor;
-    struct joint inside = intra(a, group), link = stated(a, group, group);
-    if (a->devices <= per_node) return inside;
-    if (link.joined) return link;
-    link = network(a, group, group, at_most(tensor, per_node), at_most(tensor, per_node), false);
-    link.bytes_per_s = least(link.bytes_per_s, inside.bytes_per_s);
-    return link;
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->devices <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), false);
 }
 
 struct joint judged_stage_link(const struct assay *a, int from, int to)

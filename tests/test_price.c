@@ -228,6 +228,22 @@ static void context_leaves_the_node_tensor_does_not(void **state)
     end(&b);
 }
 
+static void tensor_ranks_over_two_nodes(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b);
+    b.problem.job.layout.fused_attention = true;
+    b.problem.job.layout.tensor = 8;
+    // per GPU: (257.69803776 + 21.47483648) / 8 + 20.97152 + 16.777216 / 8 + 10 = 67.96528128 us; two all-reduces of
+    // 2 097 152 B over 8 by one ring on the node's NIC: 2 x (2 x 7/8 x 209.7152 + 14 x 5) = 874.0032
+    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 941968);     // 941.96848128
+    b.nics[0][0].count = 1000;                                           // then it is the node's inside that limits
+    // 2 x (2 x 7/8 x 20.97152 + 70) = 213.40032
+    assert_int_equal(price(&b)->runs[BLOCK].forward_ns[0], 281366);     // 281.36560128
+    end(&b);
+}
+
 // ---- published memory
 
 // 2205.05198 Table 2, bytes per s b h: 10 + 24/t + 5 a s/(h t); with sequence parallelism 34/t + 5 a s/(h t).
@@ -647,7 +663,7 @@ int main(void)
         cmocka_unit_test(tensor_parallel_block_by_hand),
         cmocka_unit_test(all_reduce_factor),
         cmocka_unit_test(fused_attention_and_context),
-        cmocka_unit_test(context_leaves_the_node_tensor_does_not),
+        cmocka_unit_test(context_leaves_the_node_tensor_does_not), cmocka_unit_test(tensor_ranks_over_two_nodes),
         cmocka_unit_test(measured_times_taken_outright),
         cmocka_unit_test(activations_of_korthikanti),
         cmocka_unit_test(parameters_of_gpt),
