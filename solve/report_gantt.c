@@ -25,7 +25,7 @@ static void draw(char *cells, struct window w, int64_t start, int64_t end, const
         cells[i] = i - first < length ? label[i - first] : fill;
 }
 
-// "F12" in two columns is "F2".
+// "F12" in two columns is "F2"; in one it is "F", also where rounding happens to give it two.
 static const char *label_of(char letter, int micro_batch, int64_t columns, char label[24])
 {
     char digits[12];
@@ -39,8 +39,8 @@ static const char *label_of(char letter, int micro_batch, int64_t columns, char 
 static void draw_operation(char *cells, struct window w, const struct report_replay *r, int operation)
 {
     int kind = report_kind_of(r, operation), micro_batch = r->schedule.operations[operation].micro_batch;
-    int64_t start = r->start_ns[operation], end = r->end_ns[operation],
-            columns = column_of(w, end) - column_of(w, start);
+    int64_t start = r->start_ns[operation], end = r->end_ns[operation];
+    int64_t columns = end - start < 2 * w.column_ns ? 1 : column_of(w, end) - column_of(w, start);
     char label[24];
     if (kind == SYMBOL_FORWARD) draw(cells, w, start, end, label_of('F', micro_batch, columns, label), '-');
     else if (kind == SYMBOL_BACKWARD) draw(cells, w, start, end, label_of('B', micro_batch, columns, label), '=');
