@@ -5,6 +5,9 @@ BUILD  ?= release
 # release, debug, asan
 PREFIX ?= /usr/local
 CC     ?= cc
+# V=1 prints whole commands instead of what they make.
+Q   = $(if $(V),,@)
+SAY = @$(if $(V),:,echo " ")
 
 CFLAGS_release = -O2 -g
 CFLAGS_debug   = -O0 -g
@@ -42,16 +45,18 @@ all: $(BIN)/plumbline $(BIN)/plumbline-measure
 
 $(OUT)/libplumbline.a: $(call object,$(PLAN))
 	@mkdir -p $(@D)
-	rm -f $@
-	ar rcs $@ $^
+	$(SAY) ar $@
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 $(BIN)/plumbline: $(OUT)/plumbline.o $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
 $(BIN)/plumbline-measure: $(call object,$(MEASURE))
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
 
 # Says what is missing before the compiler does.
 $(OUT)/libraries: tests/setup.sh
@@ -64,11 +69,13 @@ build/release/measure/parts.o: CFLAGS_release = -O3 -g
 
 $(OUT)/%.o: %.c | $(OUT)/libraries
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_all) -c -o $@ $<
+	$(SAY) cc $<
+	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
 
 $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
 
 # What the planner does not link, for its own test.
 $(OUT)/tests/test_measure: $(call object,$(filter-out measure/main.c measure/command_measure.c,$(wildcard measure/*.c)))

@@ -1,11 +1,11 @@
-// Which lines are fitted, and what costs follow from them (docs/FORMULAS.md, section 10).
+// Which lines are fitted, and what costs follow from them (docs/FORMULAS.md, section 12).
 //   gemm, low rank   time = overhead + FLOP / rate
-//   attention        time - memory traffic / memory rate = overhead + FLOP / rate, because formulas price the traffic of
+//   attention        time - memory traffic / memory rate = overhead + FLOP / rate, as the formulas price the traffic of
 //                    unfused scores apart; where that leaves less than a tenth of some sample, nothing is taken off
 //   memory           time = overhead + bytes / rate
 //   empty blocks     time = blocks x layer overhead
-// The overhead of a layer is what its calls cost beyond their work: four products, one attention, one set of elementwise
-// parts; or the empty block's time, whichever is more.
+// The overhead of a layer is what its calls cost beyond their work: four products, one attention, one set of
+// elementwise parts; or the empty block's time, whichever is more.
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -31,8 +31,8 @@ static double work_of(const struct sample *s)
 }
 
 // The samples of one kind as points; precision PRECISION_COUNT takes every one.
-static enum status take_points(struct fit_point **to, int *count, const struct samples *samples, enum sample_kind kind, enum precision precision,
-                               struct arena *arena, struct error *err)
+static enum status take_points(struct fit_point **to, int *count, const struct samples *samples, enum sample_kind kind,
+                               enum precision precision, struct arena *arena, struct error *err)
 {
     struct fit_point *points = *to = TAKE(arena, samples->sample_count, struct fit_point);
     *count = 0;
@@ -45,18 +45,20 @@ static enum status take_points(struct fit_point **to, int *count, const struct s
         qsort(sorted, (size_t)s->repetitions, sizeof *sorted, compare_numbers);
         median_interval(sorted, s->repetitions, coverage, &p->seconds, &p->low, &p->high);
         if (!(p->seconds > 0))
-            return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g", samples->document.path, i, p->seconds);
+            return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g",
+                        samples->document.path, i, p->seconds);
     }
     return OK;
 }
 
-static enum status fit_kind(struct fit *f, const struct samples *samples, enum sample_kind kind, enum precision precision,
-                            struct arena *arena, struct error *err)
+static enum status fit_kind(struct fit *f, const struct samples *samples, enum sample_kind kind,
+                            enum precision precision, struct arena *arena, struct error *err)
 {
     int count;
     struct fit_point *points;
     TRY(take_points(&points, &count, samples, kind, precision, arena, err));
-    return fit_line(f, samples->document.path, sample_kind_names[kind], kind == SAMPLE_OVERHEAD ? LINE_THROUGH_ZERO : LINE_WITH_OVERHEAD, points, count, arena, err);
+    return fit_line(f, samples->document.path, sample_kind_names[kind],
+                    kind == SAMPLE_OVERHEAD ? LINE_THROUGH_ZERO : LINE_WITH_OVERHEAD, points, count, arena, err);
 }
 
 static enum status fit_attention(struct precision_fits *p, const struct samples *samples, double memory_bytes_per_s,
@@ -74,7 +76,8 @@ static enum status fit_attention(struct precision_fits *p, const struct samples 
         if (point->seconds - point->explained_s < least_share_left * point->seconds) p->softmax_apart = false;
     }
     for (int i = 0; i < count && !p->softmax_apart; i++) points[i].explained_s = 0;
-    return fit_line(&p->attention, samples->document.path, sample_kind_names[SAMPLE_ATTENTION], LINE_WITH_OVERHEAD, points, count, arena, err);
+    return fit_line(&p->attention, samples->document.path, sample_kind_names[SAMPLE_ATTENTION], LINE_WITH_OVERHEAD,
+                    points, count, arena, err);
 }
 
 static enum status fit_all(struct calibration *c, const struct samples *samples, struct arena *arena, struct error *err)
@@ -93,7 +96,9 @@ static enum status fit_all(struct calibration *c, const struct samples *samples,
         TRY(fit_attention(p, samples, c->memory.rate.value, arena, err));
         TRY(fit_kind(&p->low_rank, samples, SAMPLE_LOW_RANK, p->precision, arena, err));
     }
-    if (!c->precision_count) return fail(err, BAD_INPUT, "%s: gemm: no samples; a device without matrix products cannot be priced", samples->document.path);
+    if (!c->precision_count)
+        return fail(err, BAD_INPUT, "%s: gemm: no samples; a device without matrix products cannot be priced",
+                    samples->document.path);
     return OK;
 }
 
@@ -104,10 +109,11 @@ static struct estimate assumed(double value, const char *source)
     return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
 }
 
-static struct estimate fitted(struct interval i, const struct fit *f, const struct samples *samples, struct arena *arena)
+static struct estimate fitted(struct interval i, const struct fit *f, const struct samples *samples,
+                              struct arena *arena)
 {
-    const char *source = arena_print(arena, "%d samples of %s (%.12s), weighted least squares, scatter %.2f", f->point_count, f->name,
-                                     samples->document.sha256, f->scatter);
+    const char *source = arena_print(arena, "%d samples of %s (%.12s), weighted least squares, scatter %.2f",
+                                     f->point_count, f->name, samples->document.sha256, f->scatter);
     return (struct estimate){.value = i.value, .low = i.low, .high = i.high, .origin = ORIGIN_FITTED, .source = source};
 }
 
@@ -143,13 +149,16 @@ static struct estimate layer_overhead(const struct calibration *c, const struct 
     struct interval sum = sum_overheads(parts, calls, ARRAY_LENGTH(parts));
     struct interval empty = {1 / c->blocks.rate.value, 1 / c->blocks.rate.high, 1 / c->blocks.rate.low};
     bool calls_cost_more = sum.value > empty.value;
-    struct estimate e = fitted(calls_cost_more ? sum : empty, calls_cost_more ? &c->precisions[0].gemm : &c->blocks, samples, arena);
+    struct estimate e =
+        fitted(calls_cost_more ? sum : empty, calls_cost_more ? &c->precisions[0].gemm : &c->blocks, samples, arena);
     if (calls_cost_more)
-        e.source = arena_print(arena, "overheads of the fits: %d gemm, 1 attention, 1 memory (%.12s)", PRODUCTS_PER_BLOCK, samples->document.sha256);
+        e.source = arena_print(arena, "overheads of the fits: %d gemm, 1 attention, 1 memory (%.12s)",
+                               PRODUCTS_PER_BLOCK, samples->document.sha256);
     return e;
 }
 
-static void make_costs(struct calibration *c, const struct samples *samples, const struct calibrate_settings *settings, struct arena *arena)
+static void make_costs(struct calibration *c, const struct samples *samples, const struct calibrate_settings *settings,
+                       struct arena *arena)
 {
     const char *name = settings->name ? settings->name : samples->machine.gpu;
     struct gpu_costs *g = TAKE(arena, 1, struct gpu_costs);
@@ -167,12 +176,14 @@ static void make_costs(struct calibration *c, const struct samples *samples, con
     }
     g->memory_bytes_per_s = fitted_rate(&c->memory, samples, arena);
     g->layer_overhead_s = layer_overhead(c, samples, arena);
-    g->compression_overhead_s = fitted(c->precisions[0].low_rank.overhead_s, &c->precisions[0].low_rank, samples, arena);
+    g->compression_overhead_s =
+        fitted(c->precisions[0].low_rank.overhead_s, &c->precisions[0].low_rank, samples, arena);
     g->constant_bytes = assumed((double)settings->constant_bytes, "not measured: the process and its libraries");
 
     struct source *source = TAKE(arena, 1, struct source);
     *source = source_of("samples", &samples->document, settings->output, arena);
-    c->costs = (struct costs){.name = name, .gpus = g, .gpu_count = 1, .document = {.sources = source, .source_count = 1}};
+    c->costs =
+        (struct costs){.name = name, .gpus = g, .gpu_count = 1, .document = {.sources = source, .source_count = 1}};
     c->costs.intra_efficiency = assumed(1, "links were not measured");
     for (int i = 0; i < NIC_KIND_COUNT; i++) c->costs.network_efficiency[i] = assumed(1, "links were not measured");
     c->costs.transfer_share[PART_LINK] = 1;

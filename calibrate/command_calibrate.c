@@ -18,7 +18,8 @@ enum status command_calibrate(int argc, char **argv, int *exit_code, struct aren
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "what the costs call the device (what the samples call it)"},
         {"--constant-mib", OPTION_NUMBER, &constant_mib, 0, 1e9, NULL, "memory of the process itself, assumed (512)"},
     };
-    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES [OPTION ...]", options, ARRAY_LENGTH(options), &input, 1, 1, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES [OPTION ...]", options, ARRAY_LENGTH(options), &input, 1,
+                     1, NULL, &helped, err));
     if (helped) return OK;
     struct samples samples;
     TRY(samples_load(&samples, input, arena, err));

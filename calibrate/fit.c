@@ -1,6 +1,6 @@
 // A line by weighted least squares. A point's deviation is that of its median, read off the rank interval; a fit that
-// misses its points by more than that (chi-square above the degrees of freedom) gets its errors widened by the excess, so
-// that the interval covers the model's own misfit. Intervals are 95 %, by Student's t.
+// misses its points by more than that (chi-square above the degrees of freedom) gets its errors widened by the excess,
+// so that the interval covers the model's own misfit. Intervals are 95 %, by Student's t.
 #include "calibrate/fit.h"
 
 #include <math.h>
@@ -30,7 +30,8 @@ static double point_deviation(const struct fit_point *p)
 }
 
 // The line with (columns 2) or without (columns 1) an overhead; the last unknown is the slope.
-static enum status solve_line(struct solution *s, const struct fit *f, int columns, struct arena *arena, struct error *err)
+static enum status solve_line(struct solution *s, const struct fit *f, int columns, struct arena *arena,
+                              struct error *err)
 {
     double *design = TAKE(arena, f->point_count * columns, double);
     double *observed = TAKE(arena, f->point_count, double), *deviation = TAKE(arena, f->point_count, double);
@@ -59,13 +60,17 @@ static double fastest_rate(const struct fit *f)
     return fastest;
 }
 
-enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points, int point_count,
-                     struct arena *arena, struct error *err)
+enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
+                     int point_count, struct arena *arena, struct error *err)
 {
     if (point_count) qsort(points, (size_t)point_count, sizeof *points, compare_points);
-    *f = (struct fit){.name = name, .points = points, .point_count = point_count, .through_zero = line == LINE_THROUGH_ZERO};
+    *f = (struct fit){.name = name,
+                      .points = points,
+                      .point_count = point_count,
+                      .through_zero = line == LINE_THROUGH_ZERO};
     if (point_count < 2 || !(points[0].work < points[point_count - 1].work))
-        return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name, point_count, point_count == 1 ? "" : "s");
+        return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name,
+                    point_count, point_count == 1 ? "" : "s");
     struct solution s;
     double half;
     if (!f->through_zero) {
@@ -77,7 +82,9 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
     int columns = f->through_zero ? 1 : 2;
     if (f->through_zero) TRY(solve_line(&s, f, columns, arena, err));
     double slope = s.x[columns - 1];
-    if (!(slope > 0)) return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples", file, name);
+    if (!(slope > 0))
+        return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples",
+                    file, name);
     half = half_width(f, &s, columns, columns - 1, &f->scatter);
     f->rate = (struct interval){1 / slope, 1 / (slope + half), 0};
     // A slope whose interval reaches 0 says nothing about the upper end; no sample was faster than this.

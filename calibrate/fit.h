@@ -25,14 +25,14 @@ struct fit {
     struct interval overhead_s;         // never negative
     struct interval rate;               // work per second
     bool through_zero;                  // overhead is held at 0: asked for, or the free line met the axis below 0
-    double scatter;                     // root of chi-square per degree of freedom: above 1, the points lie further from
-                                        // the line than their own intervals allow, and the fit's intervals are widened by it
+    double scatter;                     // root of chi-square per degree of freedom: above 1, the points lie further
+                                        // off than their own intervals allow, and the fit's intervals are widened by it
 };
 
 enum line { LINE_WITH_OVERHEAD, LINE_THROUGH_ZERO };
 
-// Fits the points in any order (they are sorted first, so that the order cannot change a digit). BAD_INPUT: fewer than two
-// sizes, or a time that does not grow with the work; `file` is named in the message.
+// Fits the points in any order (they are sorted first, so that the order cannot change a digit). BAD_INPUT: fewer than
+// two sizes, or a time that does not grow with the work; `file` is named in the message.
 enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
                      int point_count, struct arena *arena, struct error *err);
 

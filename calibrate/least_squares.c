@@ -14,7 +14,8 @@ static enum status solve(double *a, double *b, int rows, int columns, struct err
     if (LAPACKE_dgels(LAPACK_COL_MAJOR, 'N', rows, columns, 1, a, rows, b, rows) != 0)
         return fail(err, BAD_INPUT, "least squares: the design's rank is short");
     for (int j = 0; j < columns; j++)
-        if (fabs(a[j * rows + j]) < rank_tolerance) return fail(err, BAD_INPUT, "least squares: the design's rank is short");
+        if (fabs(a[j * rows + j]) < rank_tolerance)
+            return fail(err, BAD_INPUT, "least squares: the design's rank is short");
     return OK;
 }
 
@@ -22,7 +23,8 @@ enum status least_squares(struct solution *s, int rows, int columns, const doubl
                           const double *deviation, struct arena *arena, struct error *err)
 {
     assert(rows >= columns && columns >= 1);
-    double *a = TAKE(arena, rows * columns, double), *b = TAKE(arena, rows, double), *scale = TAKE(arena, columns, double);
+    double *a = TAKE(arena, rows * columns, double), *b = TAKE(arena, rows, double),
+           *scale = TAKE(arena, columns, double);
     for (int j = 0; j < columns; j++) {
         double square = 0;
         for (int i = 0; i < rows; i++) {

@@ -13,11 +13,14 @@ static void print_seconds(FILE *to, double seconds)
 static void show_fit(FILE *to, const char *title, const struct fit *f, struct unit work)
 {
     fprintf(to, "%s: %d samples\n", title, f->point_count);
-    fprintf(to, "  rate      %12.5g %s/s   95 %%: %.5g to %.5g\n", f->rate.value / work.size, work.text, f->rate.low / work.size, f->rate.high / work.size);
-    fprintf(to, "  overhead  %12.5g us        95 %%: %.5g to %.5g%s\n", 1e6 * f->overhead_s.value, 1e6 * f->overhead_s.low, 1e6 * f->overhead_s.high,
-            f->through_zero ? "; held at 0" : "");
-    fprintf(to, "  scatter   %12.2f           %s\n", f->scatter, f->scatter > 1 ? "points lie further from the line than their own intervals allow; "
-            "intervals widened" : "points lie as near to the line as their intervals say");
+    fprintf(to, "  rate      %12.5g %s/s   95 %%: %.5g to %.5g\n", f->rate.value / work.size, work.text,
+            f->rate.low / work.size, f->rate.high / work.size);
+    fprintf(to, "  overhead  %12.5g us        95 %%: %.5g to %.5g%s\n", 1e6 * f->overhead_s.value,
+            1e6 * f->overhead_s.low, 1e6 * f->overhead_s.high, f->through_zero ? "; held at 0" : "");
+    fprintf(to, "  scatter   %12.2f           %s\n", f->scatter,
+            f->scatter > 1 ? "points lie further from the line than their own intervals allow; "
+                             "intervals widened"
+                           : "points lie as near to the line as their intervals say");
     fprintf(to, "  %-32s %14s %12s %26s %12s %8s\n", "operation", work.text, "median", "95 % interval", "line", "off");
     for (int i = 0; i < f->point_count; i++) {
         const struct fit_point *p = &f->points[i];
@@ -37,19 +40,22 @@ static void show_fit(FILE *to, const char *title, const struct fit *f, struct un
 
 static void show_estimate(FILE *to, const char *name, const struct estimate *e, struct unit unit)
 {
-    fprintf(to, "  %-24s %12.5g %-9s 95 %%: %.5g to %.5g  (%s)\n", name, e->value / unit.size, unit.text, e->low / unit.size, e->high / unit.size,
-            origin_names[e->origin]);
+    fprintf(to, "  %-24s %12.5g %-9s 95 %%: %.5g to %.5g  (%s)\n", name, e->value / unit.size, unit.text,
+            e->low / unit.size, e->high / unit.size, origin_names[e->origin]);
 }
 
 void calibration_show(const struct calibration *c, FILE *to)
 {
     const struct unit gflop = {"GFLOP", 1e9}, mb = {"MB", 1e6}, blocks = {"blocks", 1};
-    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6}, mib = {"MiB", 1048576};
+    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6},
+                      mib = {"MiB", 1048576};
     for (int i = 0; i < c->precision_count; i++) {
         const struct precision_fits *p = &c->precisions[i];
         fprintf(to, "-- %s\n\n", precision_names[p->precision]);
         show_fit(to, "matrix products", &p->gemm, gflop);
-        show_fit(to, p->softmax_apart ? "attention, its memory traffic priced apart" : "attention, with its memory traffic", &p->attention, gflop);
+        show_fit(to,
+                 p->softmax_apart ? "attention, its memory traffic priced apart" : "attention, with its memory traffic",
+                 &p->attention, gflop);
         show_fit(to, "low-rank compression", &p->low_rank, gflop);
     }
     fprintf(to, "-- any precision\n\n");

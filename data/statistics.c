@@ -1,6 +1,6 @@
-// Order statistics: how sure a median is when nothing is assumed about the distribution. With x(1) <= ... <= x(n) from any
-// continuous distribution, the number of samples below the true median is binomial(n, 1/2); hence [x(l), x(n+1-l)] covers
-// it with probability  sum over k = l .. n-l of C(n,k) / 2^n.
+// Order statistics: how sure a median is when nothing is assumed about the distribution. With x(1) <= ... <= x(n) from
+// any continuous distribution, the number of samples below the true median is binomial(n, 1/2); hence [x(l), x(n+1-l)]
+// covers it with probability  sum over k = l .. n-l of C(n,k) / 2^n.
 #include <assert.h>
 #include <math.h>
 

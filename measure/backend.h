@@ -1,7 +1,7 @@
 // The seam between measuring and machines. A back end runs one repetition of a piece of work on its device and says how
-// long it took; which pieces, in which order and how often is decided above it (cells.h, rounds.h). One file per device:
-// cpu.c today; others join the table in backends.c, and where their library is missing the build takes a file in their
-// place that answers UNAVAILABLE. No back end is chosen by #ifdef.
+// long it took; which pieces, in which order and how often is decided above it (cells.h, rounds.h). One file per
+// device: cpu.c today; others join the table in backends.c, and where their library is missing the build takes a file
+// in their place that answers UNAVAILABLE. No back end is chosen by #ifdef.
 #ifndef PLUMBLINE_MEASURE_BACKEND_H
 #define PLUMBLINE_MEASURE_BACKEND_H
 
@@ -12,7 +12,7 @@ enum work {
     WORK_GEMM,              // {m, n, k}: activations [m][k] x weights [k][n]
     WORK_ATTENTION,         // {heads x batch, sequence, head width}: scores, softmax, context, scores kept (unfused)
     WORK_COPY,              // {bytes}: half of them read, half written
-    WORK_ELEMENTWISE,       // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation function of a block
+    WORK_ELEMENTWISE,       // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
     WORK_GATED_ELEMENTWISE, // the same with gate x up
     WORK_COMPRESS,          // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
     WORK_DECOMPRESS,        // {rows, columns, rank}: P Q^T
@@ -35,10 +35,12 @@ struct backend_settings {
 struct backend {
     const char *name, *text;
     // Fails with UNAVAILABLE where the machine or the precision is not there. *session belongs to the arena.
-    enum status (*open)(void **session, const struct backend_settings *settings, enum precision precision, struct arena *arena, struct error *err);
+    enum status (*open)(void **session, const struct backend_settings *settings, enum precision precision,
+                        struct arena *arena, struct error *err);
     void (*describe)(void *session, struct machine *machine, struct arena *arena);
     // Makes room for every cell and fills it with random values. May be called again for other cells.
-    enum status (*prepare)(void *session, const struct cell *cells, int cell_count, struct arena *arena, struct error *err);
+    enum status (*prepare)(void *session, const struct cell *cells, int cell_count, struct arena *arena,
+                           struct error *err);
     // One repetition, in seconds; operands come from another place than last time, so that no cache holds them.
     double (*repeat)(void *session, const struct cell *cell);
 };

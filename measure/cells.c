@@ -1,11 +1,20 @@
-// Work counts are those of docs/FORMULAS.md section 3 and 6: what is measured here is priced there. Token counts are cut to
-// the time that the budget leaves for one repetition; matrices keep the model's own widths where that leaves enough tokens,
-// and lose columns where it does not (the sample's dimensions say what was done).
+// Work counts are those of docs/FORMULAS.md section 3 and 6: what is measured here is priced there. Token counts are
+// cut to the time that the budget leaves for one repetition; matrices keep the model's own widths where that leaves
+// enough tokens, and lose columns where it does not (the sample's dimensions say what was done).
 #include "measure/cells.h"
 
 #include <assert.h>
 
-enum { SIZES = 3, CELLS_MAX = 64, TOKENS_WANTED = 512, COLUMNS_MIN = 256, EMPTY_BLOCKS_MIN = 4, MATRIX_VALUES_MAX = 1 << 28, PROBE_BYTES = 1 << 22, COPY_BYTES_MIN = 1 << 12 };
+enum {
+    SIZES = 3,
+    CELLS_MAX = 64,
+    TOKENS_WANTED = 512,
+    COLUMNS_MIN = 256,
+    EMPTY_BLOCKS_MIN = 4,
+    MATRIX_VALUES_MAX = 1 << 28,
+    PROBE_BYTES = 1 << 22,
+    COPY_BYTES_MIN = 1 << 12
+};
 
 struct chooser {
     const struct cells_request *request;
@@ -65,7 +74,8 @@ static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
     const struct cells_request *r = c->request;
     double rate = r->gemm_flop_per_s / 3;           // softmax costs about twice what the products do
     int64_t sequence = most(4, r->sequence);
-    while (sequence > 4 && 4.0 * r->threads * (double)sequence * (double)sequence * (double)width / rate > r->largest_s) sequence /= 2;
+    while (sequence > 4 && 4.0 * r->threads * (double)sequence * (double)sequence * (double)width / rate > r->largest_s)
+        sequence /= 2;
     double head_s = 4.0 * (double)sequence * (double)sequence * (double)width / rate;
     int64_t heads = least(most(1, (int64_t)(r->largest_s / head_s)), most(1, heads_all));
     heads = least(heads, MATRIX_VALUES_MAX / sequence / sequence);
@@ -85,10 +95,12 @@ static void add_memory(struct chooser *c)
     const struct cells_request *r = c->request;
     const struct shape *s = &r->shape;
     int matrices = s->gated_ffn ? 3 : 2;
-    double token_bytes = precision_bytes(r->precision) * (10.0 * (double)s->hidden + matrices * (double)s->ffn / (double)r->tensor);
+    double token_bytes =
+        precision_bytes(r->precision) * (10.0 * (double)s->hidden + matrices * (double)s->ffn / (double)r->tensor);
     int64_t tokens = quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, r->micro_batch * r->sequence);
     for (int i = 0; i < SIZES; i++, tokens *= 2) {
-        struct cell *cell = add(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, SAMPLE_MEMORY, "norms, residuals and activation");
+        struct cell *cell = add(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, SAMPLE_MEMORY,
+                                "norms, residuals and activation");
         cell->sample.bytes = (double)tokens * token_bytes;
         set_size(cell, 4, (int64_t)cell->sample.bytes, tokens, s->hidden, most(1, s->ffn / r->tensor));
     }

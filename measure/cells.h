@@ -1,4 +1,5 @@
-// Which operations are measured, at which sizes: the parts of one block of a model, at token counts that fit the budget.
+// Which operations are measured, at which sizes: the parts of one block of a model, at token counts that fit the
+// budget.
 #ifndef PLUMBLINE_MEASURE_CELLS_H
 #define PLUMBLINE_MEASURE_CELLS_H
 

@@ -45,12 +45,16 @@ static enum status read_shape(struct shape *s, const char *text, struct arena *a
         while (i < ARRAY_LENGTH(keys) && strcmp(keys[i].key, word)) i++;
         long long value = equals ? strtoll(equals, &end, 10) : -1;
         if (i == ARRAY_LENGTH(keys) || !equals || end == equals || *end || value < 0 || value > SIZE_MAX_PER_AXIS)
-            return fail(err, BAD_INPUT, "--shape: expected hidden=N,heads=N and any of ffn, kv_heads, head_width, vocabulary, gated (0 or 1), each a "
-                        "whole number up to %d, found '%s%s%s'", SIZE_MAX_PER_AXIS, word, equals ? "=" : "", equals ? equals : "");
+            return fail(err, BAD_INPUT,
+                        "--shape: expected hidden=N,heads=N and any of ffn, kv_heads, head_width, vocabulary, gated (0 "
+                        "or 1), each a "
+                        "whole number up to %d, found '%s%s%s'",
+                        SIZE_MAX_PER_AXIS, word, equals ? "=" : "", equals ? equals : "");
         *keys[i].to = value;
     }
     if (!s->hidden || !s->heads || (!s->head_width && s->hidden % s->heads))
-        return fail(err, BAD_INPUT, "--shape: hidden and heads are needed, and heads must divide hidden where head_width is not given");
+        return fail(err, BAD_INPUT,
+                    "--shape: hidden and heads are needed, and heads must divide hidden where head_width is not given");
     if (!s->ffn) s->ffn = 4 * s->hidden;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (!s->head_width) s->head_width = s->hidden / s->heads;
@@ -59,23 +63,28 @@ static enum status read_shape(struct shape *s, const char *text, struct arena *a
     return OK;
 }
 
-static enum status find_shape(struct shape *shape, const struct settings *s, struct model *model, struct arena *arena, struct error *err)
+static enum status find_shape(struct shape *shape, const struct settings *s, struct model *model, struct arena *arena,
+                              struct error *err)
 {
     if (s->model && s->shape) return fail(err, BAD_INPUT, "--model and --shape: one of them, not both");
     *shape = default_shape;
     if (s->shape) TRY(read_shape(shape, s->shape, arena, err));
     if (s->model) {
         TRY(model_load(model, s->model, arena, err));
-        if (!model->has_shape) return fail(err, BAD_INPUT, "%s: the model has no shape, only measured layers: there is nothing to time", s->model);
+        if (!model->has_shape)
+            return fail(err, BAD_INPUT, "%s: the model has no shape, only measured layers: there is nothing to time",
+                        s->model);
         *shape = model->shape;
     }
     if (shape->head_width > HEAD_WIDTH_MAX)
-        return fail(err, BAD_INPUT, "%s: a head may be at most %d wide, found %lld", s->model ? s->model : "--shape", HEAD_WIDTH_MAX, (long long)shape->head_width);
+        return fail(err, BAD_INPUT, "%s: a head may be at most %d wide, found %lld", s->model ? s->model : "--shape",
+                    HEAD_WIDTH_MAX, (long long)shape->head_width);
     return OK;
 }
 
 // The fastest of a few repetitions each; good enough for choosing sizes.
-static enum status guess_rates(struct cells_request *request, const struct backend *backend, void *session, struct arena *arena, struct error *err)
+static enum status guess_rates(struct cells_request *request, const struct backend *backend, void *session,
+                               struct arena *arena, struct error *err)
 {
     struct cell probes[2];
     double fastest[2] = {1e9, 1e9};
@@ -125,8 +134,14 @@ static enum status run(const struct settings *s, struct arena *arena, struct err
     if (s->name) samples.machine.gpu = s->name;
     samples.machine.taken_at = time_now(arena);
     struct rounds_settings rounds = {
-        .budget_s = s->budget_s, .begin_s = begin_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed, .progress = !s->quiet && isatty(STDERR_FILENO),
+        .budget_s = s->budget_s,
+        .begin_s = begin_s,
+        .width = s->width,
+        .repetitions_min = REPETITIONS_MIN,
+        .repetitions_max = REPETITIONS_MAX,
+        .warm_ups = 1,
+        .seed = (uint64_t)s->seed,
+        .progress = !s->quiet && isatty(STDERR_FILENO),
     };
     struct rounds_result result;
     rounds_run(&result, backend, session, cells, cell_count, &rounds, arena);
@@ -139,7 +154,9 @@ static enum status run(const struct settings *s, struct arena *arena, struct err
     }
     TRY(samples_save(&samples, s->output, arena, err));
     if (!s->quiet)
-        fprintf(stderr, "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the budget\n",
+        fprintf(stderr,
+                "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than %g %%, %d "
+                "stopped by the budget\n",
                 cell_count, samples.machine.processor, samples.machine.threads, samples.machine.threads == 1 ? "" : "s",
                 result.repetitions, result.elapsed_s, result.done, 100 * s->width, cell_count - result.done);
     return OK;
@@ -155,15 +172,20 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
     };
     const struct option options[] = {
         {"--model", OPTION_TEXT, &s.model, 0, 0, NULL, "the model whose block is timed; without it GPT-2 XL's shape"},
-        {"--shape", OPTION_TEXT, &s.shape, 0, 0, NULL, "the same in words: hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,gated=1]"},
-        {"--tensor", OPTION_INT, &s.tensor, 1, 1024, NULL, "degree of tensor parallelism that the matrices are cut by (1)"},
-        {"--micro-batch", OPTION_INT, &s.micro_batch, 1, 65536, NULL, "sequences: with --sequence the most tokens of a repetition (1)"},
+        {"--shape", OPTION_TEXT, &s.shape, 0, 0, NULL,
+         "the same in words: hidden=N,heads=N[,ffn=N,kv_heads=N,head_width=N,vocabulary=N,gated=1]"},
+        {"--tensor", OPTION_INT, &s.tensor, 1, 1024, NULL,
+         "degree of tensor parallelism that the matrices are cut by (1)"},
+        {"--micro-batch", OPTION_INT, &s.micro_batch, 1, 65536, NULL,
+         "sequences: with --sequence the most tokens of a repetition (1)"},
         {"--sequence", OPTION_INT, &s.sequence, 1, 1 << 22, NULL, "tokens of a sequence (1024)"},
         {"--rank", OPTION_INT, &s.rank, 1, 4096, NULL, "rank of the low-rank compression (16)"},
         {"--precision", OPTION_NAME, &s.precision, 0, 0, precision_names, "(fp32)"},
         {"--threads", OPTION_INT, &s.threads, 1, THREADS_MAX, NULL, "(all processors)"},
-        {"--budget-s", OPTION_NUMBER, &s.budget_s, 0.01, 1e6, NULL, "seconds to spend; at least 8 repetitions are taken in any case (20)"},
-        {"--width", OPTION_NUMBER, &s.width, 1e-6, 10, NULL, "an interval this narrow, relative to its median, is enough (0.05)"},
+        {"--budget-s", OPTION_NUMBER, &s.budget_s, 0.01, 1e6, NULL,
+         "seconds to spend; at least 8 repetitions are taken in any case (20)"},
+        {"--width", OPTION_NUMBER, &s.width, 1e-6, 10, NULL,
+         "an interval this narrow, relative to its median, is enough (0.05)"},
         {"--seed", OPTION_INT, &s.seed, 0, 1e15, NULL, "for the operands' values and the order of the repetitions (1)"},
         {"--name", OPTION_TEXT, &s.name, 0, 0, NULL, "what the costs call the device (the processor's name)"},
         {"--backend", OPTION_TEXT, &s.backend, 0, 0, NULL, "the device: cpu (cpu)"},
@@ -171,6 +193,7 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
         {"-o", OPTION_TEXT, &s.output, 0, 0, NULL, "the samples file (standard output)"},
     };
     bool helped;
-    TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
+                     NULL, &helped, err));
     return helped ? OK : run(&s, arena, err);
 }

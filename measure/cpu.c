@@ -1,5 +1,5 @@
-// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values, each
-// repetition from the next place in it, so that what it reads is not in a cache; one area takes every result.
+// The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values,
+// each repetition from the next place in it, so that what it reads is not in a cache; one area takes every result.
 #include <cblas.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct session {
     int64_t pool_floats, result_floats, place;
 };
 
-static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision, struct arena *arena, struct error *err)
+static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision,
+                            struct arena *arena, struct error *err)
 {
     if (precision != FP32)
         return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s", precision_names[precision]);
@@ -74,7 +75,8 @@ static float *take_floats(struct arena *arena, int64_t count)
     return at + (line - (uintptr_t)at % line) % line / sizeof(float);
 }
 
-static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena, struct error *err)
+static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena,
+                               struct error *err)
 {
     (void)err;
     struct session *s = session;
@@ -111,4 +113,6 @@ static double cpu_repeat(void *session, const struct cell *cell)
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-const struct backend backend_cpu = {"cpu", "this machine's processor, through OpenBLAS", cpu_open, cpu_describe, cpu_prepare, cpu_repeat};
+const struct backend backend_cpu = {"cpu",       "this machine's processor, through OpenBLAS",
+                                    cpu_open,    cpu_describe,
+                                    cpu_prepare, cpu_repeat};

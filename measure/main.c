@@ -1,5 +1,5 @@
-// plumbline-measure: samples out of a machine. A program of its own, so that a node without GLPK measures and one without
-// the measuring libraries plans.
+// plumbline-measure: samples out of a machine. A program of its own, so that a node without GLPK measures and one
+// without the measuring libraries plans.
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,11 @@ static const struct command {
 
 static int usage(FILE *to, int exit_code)
 {
-    fprintf(to, "plumbline-measure %s: samples out of this machine\n\nusage: plumbline measure WHAT [OPTION ...]; plumbline measure WHAT "
-                "--help tells the options\n\n", PLUMBLINE_VERSION);
+    fprintf(to,
+            "plumbline-measure %s: samples out of this machine\n\nusage: plumbline measure WHAT [OPTION ...]; "
+            "plumbline measure WHAT "
+            "--help tells the options\n\n",
+            PLUMBLINE_VERSION);
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
     return exit_code;
 }
@@ -33,7 +36,8 @@ static int run(const struct command *command, int argc, char **argv)
     if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
     else command->run(argc, argv, &exit_code, &arena, &err);
     arena_close(&arena);
-    if (err.status == OK && (fflush(stdout) || ferror(stdout))) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK && (fflush(stdout) || ferror(stdout)))
+        fail(&err, BAD_INPUT, "standard output: cannot be written");
     if (err.status == OK) return exit_code;
     fprintf(stderr, "plumbline measure %s: %s\n", command->name, err.text);
     return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;

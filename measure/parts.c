@@ -1,6 +1,6 @@
 // Matrix products go to cblas_sgemm, each member of the team taking its share of the columns (or heads, or rows); what
-// OpenBLAS does not offer - softmax, norms, activation functions - is plain C over the member's rows. Nothing is fused: a
-// block on a CPU without a fused attention writes its scores to memory and reads them back, and so does this.
+// OpenBLAS does not offer - softmax, norms, activation functions - is plain C over the member's rows. Nothing is fused:
+// a block on a CPU without a fused attention writes its scores to memory and reads them back, and so does this.
 #include "measure/parts.h"
 
 #include <assert.h>
@@ -57,13 +57,14 @@ static void run_gemm(void *argument, int member, int threads)
     team_share(n, member, threads, &begin, &end);
     if (begin == end) return;
     const float *activations = o->in, *weights = o->in + m * k;
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)(end - begin), (int)k, 1.0f, activations, (int)k,
-                weights + begin, (int)n, 0.0f, o->out + begin, (int)n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)(end - begin), (int)k, 1.0f, activations,
+                (int)k, weights + begin, (int)n, 0.0f, o->out + begin, (int)n);
 }
 
-// e^x to about 3e-6 for |x| < 87, in a form that compilers turn into vector instructions (libm's is several times slower):
-// 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23 leaves n in the lowest bits. No bounds are checked,
-// because comparing costs more than all the rest; random operands in [-1, 1] keep within them up to HEAD_WIDTH_MAX.
+// e^x to about 3e-6 for |x| < 87, in a form that compilers turn into vector instructions (libm's is several times
+// slower): 2^n times the Taylor polynomial of 2^f, |f| <= 1/2. Adding 1.5 x 2^23 leaves n in the lowest bits. No bounds
+// are checked, because comparing costs more than all the rest; random operands in [-1, 1] keep within them up to
+// HEAD_WIDTH_MAX.
 static inline float exponential(float x)
 {
     float shifted = x * 1.44269504f + 12582912.0f, power;
@@ -183,7 +184,8 @@ static void run_left_factor(void *argument, int member, int threads)
     team_share(rows, member, threads, &begin, &end);
     if (begin == end) return;
     cblas_sgemm(CblasColMajor, CblasTrans, CblasNoTrans, (int)(end - begin), (int)rank, (int)columns, 1.0f,
-                o->in + begin * columns, (int)columns, o->in + rows * columns, (int)columns, 0.0f, o->out + begin, (int)rows);
+                o->in + begin * columns, (int)columns, o->in + rows * columns, (int)columns, 0.0f, o->out + begin,
+                (int)rows);
 }
 
 static void run_right_factor(void *argument, int member, int threads)
@@ -192,8 +194,8 @@ static void run_right_factor(void *argument, int member, int threads)
     int64_t rows = o->size[0], columns = o->size[1], rank = o->size[2], begin, end;
     team_share(columns, member, threads, &begin, &end);
     if (begin == end) return;
-    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)rank, (int)rows, 1.0f, o->in + begin,
-                (int)columns, o->out, (int)rows, 0.0f, o->out + rows * rank + begin, (int)columns);
+    cblas_sgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, (int)(end - begin), (int)rank, (int)rows, 1.0f,
+                o->in + begin, (int)columns, o->out, (int)rows, 0.0f, o->out + rows * rank + begin, (int)columns);
 }
 
 static void run_product(void *argument, int member, int threads)
@@ -203,7 +205,8 @@ static void run_product(void *argument, int member, int threads)
     team_share(rows, member, threads, &begin, &end);
     if (begin == end) return;
     cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (int)columns, (int)(end - begin), (int)rank, 1.0f,
-                o->in + rows * rank, (int)columns, o->in + begin, (int)rows, 0.0f, o->out + begin * columns, (int)columns);
+                o->in + rows * rank, (int)columns, o->in + begin, (int)rows, 0.0f, o->out + begin * columns,
+                (int)columns);
 }
 
 // Gram and Schmidt, one column after the other: 2 rows rank^2 operations.

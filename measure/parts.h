@@ -1,5 +1,5 @@
-// The parts of a transformer block on a CPU, in fp32: what cpu.c times. Every matrix is dense; in[] is only read, out[] only
-// written by the caller's part. OpenBLAS runs inside each member of the team, one thread per call.
+// The parts of a transformer block on a CPU, in fp32: what cpu.c times. Every matrix is dense; in[] is only read, out[]
+// only written by the caller's part. OpenBLAS runs inside each member of the team, one thread per call.
 #ifndef PLUMBLINE_MEASURE_PARTS_H
 #define PLUMBLINE_MEASURE_PARTS_H
 

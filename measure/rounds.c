@@ -36,7 +36,8 @@ static bool is_narrow(const struct sample *s, double width, struct arena *arena)
     return reached >= coverage && high - low <= width * median;
 }
 
-static void repeat(const struct backend *backend, void *session, struct cell *cell, const struct rounds_settings *settings, struct arena *arena)
+static void repeat(const struct backend *backend, void *session, struct cell *cell,
+                   const struct rounds_settings *settings, struct arena *arena)
 {
     struct sample *s = &cell->sample;
     if (s->repetitions == cell->capacity) {
@@ -58,17 +59,18 @@ static void shuffle(int *order, int count, uint64_t *seed)
     }
 }
 
-static void print_progress(const struct rounds_result *r, int cell_count, const struct rounds_settings *settings, double *printed_s)
+static void print_progress(const struct rounds_result *r, int cell_count, const struct rounds_settings *settings,
+                           double *printed_s)
 {
     if (!settings->progress || r->elapsed_s - *printed_s < progress_every_s) return;
-    fprintf(stderr, "\r%6.1f s of %g s, %d repetitions, %d of %d operations narrow enough ", r->elapsed_s, settings->budget_s,
-            r->repetitions, r->done, cell_count);
+    fprintf(stderr, "\r%6.1f s of %g s, %d repetitions, %d of %d operations narrow enough ", r->elapsed_s,
+            settings->budget_s, r->repetitions, r->done, cell_count);
     fflush(stderr);
     *printed_s = r->elapsed_s;
 }
 
-void rounds_run(struct rounds_result *r, const struct backend *backend, void *session, struct cell *cells, int cell_count,
-                const struct rounds_settings *settings, struct arena *arena)
+void rounds_run(struct rounds_result *r, const struct backend *backend, void *session, struct cell *cells,
+                int cell_count, const struct rounds_settings *settings, struct arena *arena)
 {
     int *order = TAKE(arena, cell_count, int);
     for (int i = 0; i < cell_count; i++) order[i] = i;

@@ -1,5 +1,5 @@
-// The order and the number of repetitions: rounds over all cells in random order, so that a drift of the machine falls on
-// every cell alike, until each median is known well enough or the time is spent.
+// The order and the number of repetitions: rounds over all cells in random order, so that a drift of the machine falls
+// on every cell alike, until each median is known well enough or the time is spent.
 #ifndef PLUMBLINE_MEASURE_ROUNDS_H
 #define PLUMBLINE_MEASURE_ROUNDS_H
 
@@ -20,8 +20,8 @@ struct rounds_result {
 };
 
 // Fills every cell's sample.seconds, repetitions, warm_ups and stopped_by.
-void rounds_run(struct rounds_result *result, const struct backend *backend, void *session, struct cell *cells, int cell_count,
-                const struct rounds_settings *settings, struct arena *arena);
+void rounds_run(struct rounds_result *result, const struct backend *backend, void *session, struct cell *cells,
+                int cell_count, const struct rounds_settings *settings, struct arena *arena);
 
 double clock_seconds(void);     // monotonic
 

@@ -42,7 +42,8 @@ static void put_line(struct fit_point *points, int count, double overhead, doubl
 {
     for (int i = 0; i < count; i++) {
         double work = 1e6 * (i + 1) * (i + 1), seconds = overhead + work / rate;
-        points[i] = (struct fit_point){.operation = "line", .work = work, .seconds = seconds, .low = seconds, .high = seconds};
+        points[i] =
+            (struct fit_point){.operation = "line", .work = work, .seconds = seconds, .low = seconds, .high = seconds};
     }
 }
 
@@ -161,7 +162,8 @@ static void test_normal_equations(void **state)
             product += weight * residual * design[i * COLUMNS + j];
             size += fabs(weight * residual * design[i * COLUMNS + j]);
             if (j == 0) chi_square += weight * residual * residual;
-            for (int k = 0; k < COLUMNS; k++) normal[j][k] += weight * design[i * COLUMNS + j] * design[i * COLUMNS + k];
+            for (int k = 0; k < COLUMNS; k++)
+                normal[j][k] += weight * design[i * COLUMNS + j] * design[i * COLUMNS + k];
         }
         assert_true(fabs(product) <= 1e-9 * size);
     }
@@ -254,7 +256,8 @@ static void test_student(void **state)
     };
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         double got = student_quantile(table[i].coverage, table[i].freedom);
-        if (fabs(got - table[i].quantile) > 0.00051) fail_msg("t(%g, %d) = %g", table[i].coverage, table[i].freedom, got);
+        if (fabs(got - table[i].quantile) > 0.00051)
+            fail_msg("t(%g, %d) = %g", table[i].coverage, table[i].freedom, got);
     }
 }
 
@@ -278,8 +281,13 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
     for (int i = 0; i < CELLS; i++) {
         struct sample *s = &samples->samples[i];
         double size = 1 + i / SAMPLE_KIND_COUNT, seconds = 0;
-        *s = (struct sample){.kind = (enum sample_kind)(i % SAMPLE_KIND_COUNT), .operation = "planted", .precision = FP32,
-                             .dimensions = {(int64_t)size}, .dimension_count = 1, .repetitions = 9, .stopped_by = "width"};
+        *s = (struct sample){.kind = (enum sample_kind)(i % SAMPLE_KIND_COUNT),
+                             .operation = "planted",
+                             .precision = FP32,
+                             .dimensions = {(int64_t)size},
+                             .dimension_count = 1,
+                             .repetitions = 9,
+                             .stopped_by = "width"};
         switch (s->kind) {
         case SAMPLE_GEMM: s->flop = 1e9 * size, seconds = t->product_s + s->flop / t->gemm; break;
         case SAMPLE_ATTENTION:
@@ -291,7 +299,7 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
         case SAMPLE_OVERHEAD: seconds = size * t->block_s; break;
         case SAMPLE_KIND_COUNT: break;
         }
-        s->seconds = TAKE(arena, s->repetitions, double);       // the median is the middle one; the others lie around it
+        s->seconds = TAKE(arena, s->repetitions, double); // the median is the middle one; the others lie around it
         for (int k = 0; k < s->repetitions; k++) s->seconds[k] = seconds * (1 + 0.001 * ((k * 5) % 9 - 4));
     }
 }
@@ -324,7 +332,8 @@ static void test_samples_to_costs(void **state)
     assert_estimate(&g->memory_bytes_per_s, truth.memory, sha256);
     assert_estimate(&g->layer_overhead_s, 4 * truth.product_s + truth.attention_s + truth.memory_s, sha256);
     assert_estimate(&g->compression_overhead_s, truth.low_rank_s, sha256);
-    assert_true(g->precisions[0].gemm_flop_per_s.valid_low == 1e9 && g->precisions[0].gemm_flop_per_s.valid_high == 4e9);
+    assert_true(g->precisions[0].gemm_flop_per_s.valid_low == 1e9 &&
+                g->precisions[0].gemm_flop_per_s.valid_high == 4e9);
     assert_true(g->constant_bytes.value == 123 && g->constant_bytes.origin == ORIGIN_ASSUMED);
     assert_true(c.costs.intra_efficiency.value == 1 && c.costs.intra_efficiency.origin == ORIGIN_ASSUMED);
     assert_string_equal(c.costs.document.sources[0].role, "samples");
@@ -366,8 +375,10 @@ static void test_samples_in_any_order(void **state)
     }
     assert_int_equal(calibrate(&d, &samples, &settings, *state, &err), OK);
     assert_string_equal(d.costs.gpus[0].gpu, "named");
-    assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value == d.costs.gpus[0].precisions[0].gemm_flop_per_s.value);
-    assert_true(c.costs.gpus[0].precisions[0].attention_flop_per_s.high == d.costs.gpus[0].precisions[0].attention_flop_per_s.high);
+    assert_true(c.costs.gpus[0].precisions[0].gemm_flop_per_s.value ==
+                d.costs.gpus[0].precisions[0].gemm_flop_per_s.value);
+    assert_true(c.costs.gpus[0].precisions[0].attention_flop_per_s.high ==
+                d.costs.gpus[0].precisions[0].attention_flop_per_s.high);
     assert_true(c.costs.gpus[0].memory_bytes_per_s.low == d.costs.gpus[0].memory_bytes_per_s.low);
     assert_true(c.costs.gpus[0].layer_overhead_s.high == d.costs.gpus[0].layer_overhead_s.high);
 }
@@ -398,10 +409,18 @@ static void test_samples_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exact_line), cmocka_unit_test(test_explained_part), cmocka_unit_test(test_order_does_not_matter),
-        cmocka_unit_test(test_scaling), cmocka_unit_test(test_normal_equations), cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_overhead_is_never_negative), cmocka_unit_test(test_refusals), cmocka_unit_test(test_student),
-        cmocka_unit_test(test_samples_to_costs), cmocka_unit_test(test_samples_in_any_order), cmocka_unit_test(test_samples_refused),
+        cmocka_unit_test(test_exact_line),
+        cmocka_unit_test(test_explained_part),
+        cmocka_unit_test(test_order_does_not_matter),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_normal_equations),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_overhead_is_never_negative),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_student),
+        cmocka_unit_test(test_samples_to_costs),
+        cmocka_unit_test(test_samples_in_any_order),
+        cmocka_unit_test(test_samples_refused),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

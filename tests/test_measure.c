@@ -1,5 +1,6 @@
-// Measurement: the rank interval against its published table and against enumeration; the timed parts against plain loops;
-// the order and the end of the repetitions against a back end whose times are known; a real, tiny run from end to end.
+// Measurement: the rank interval against its published table and against enumeration; the timed parts against plain
+// loops; the order and the end of the repetitions against a back end whose times are known; a real, tiny run from end
+// to end.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +38,8 @@ static void test_rank_table(void **state)
         assert_true(fabs(reached - table[i].coverage_95) < 0.00051);
         assert_true(median == (n + 1) / 2.0);
         reached = median_interval(sorted, n, 0.99, &median, &low, &high);
-        if (table[i].rank_99) assert_true(reached >= 0.99 && low == table[i].rank_99 && high == n + 1 - table[i].rank_99);
+        if (table[i].rank_99)
+            assert_true(reached >= 0.99 && low == table[i].rank_99 && high == n + 1 - table[i].rank_99);
         else assert_true(reached < 0.99 && low == 1 && high == n);
     }
 }
@@ -70,7 +72,8 @@ struct bench {
     float *in, *out;
 };
 
-static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2, int64_t d3, struct arena *arena)
+static struct bench run_part(enum work work, int threads, int64_t d0, int64_t d1, int64_t d2, int64_t d3,
+                             struct arena *arena)
 {
     struct error err = {OK, ""};
     struct team *team;
@@ -116,13 +119,15 @@ static void test_attention_part(void **state)
     enum { HEADS = 4, S = 37, W = 8 };
     for (size_t c = 0; c < ARRAY_LENGTH(thread_counts); c++) {
         struct bench b = run_part(WORK_ATTENTION, thread_counts[c], HEADS, S, W, 0, *state);
-        const float *query = b.in, *key = query + HEADS * S * W, *value = key + HEADS * S * W, *context = b.out + HEADS * S * S;
+        const float *query = b.in, *key = query + HEADS * S * W, *value = key + HEADS * S * W,
+                    *context = b.out + HEADS * S * S;
         for (int head = 0; head < HEADS; head++)
             for (int i = 0; i < S; i++) {
                 double weight[S], total = 0;
                 for (int j = 0; j < S; j++) {
                     double score = 0;
-                    for (int k = 0; k < W; k++) score += (double)query[(head * S + i) * W + k] * (double)key[(head * S + j) * W + k];
+                    for (int k = 0; k < W; k++)
+                        score += (double)query[(head * S + i) * W + k] * (double)key[(head * S + j) * W + k];
                     total += weight[j] = exp(score / sqrt(W));
                 }
                 for (int k = 0; k < W; k++) {
@@ -139,7 +144,8 @@ static void test_elementwise_parts(void **state)
     enum { TOKENS = 9, H = 21, F = 34 };
     for (size_t c = 0; c < 2 * ARRAY_LENGTH(thread_counts); c++) {
         bool gated = c % 2;
-        struct bench b = run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, thread_counts[c / 2], 0, TOKENS, H, F, *state);
+        struct bench b =
+            run_part(gated ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, thread_counts[c / 2], 0, TOKENS, H, F, *state);
         for (int i = 0; i < TOKENS; i++) {
             const float *x = b.in + i * H;
             double mean = 0, variance = 1e-5;
@@ -153,7 +159,8 @@ static void test_elementwise_parts(void **state)
         }
         for (int j = 0; j < TOKENS * F; j++) {
             double g = (double)b.in[TOKENS * H + j], up = gated ? (double)b.in[TOKENS * H + TOKENS * F + j] : 0;
-            double want = gated ? g / (1 + exp(-g)) * up : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
+            double want = gated ? g / (1 + exp(-g)) * up
+                                : 0.5 * g * (1 + tanh(sqrt(2 / acos(-1.0)) * (g + 0.044715 * g * g * g)));
             assert_near(b.out[2 * TOKENS * H + j], want);
         }
     }
@@ -189,7 +196,8 @@ static void test_low_rank_parts(void **state)
         for (int i = 0; i < ROWS; i++)
             for (int j = 0; j < COLUMNS; j++) {
                 double sum = 0;
-                for (int k = 0; k < RANK; k++) sum += (double)d.in[k * ROWS + i] * (double)d.in[ROWS * RANK + k * COLUMNS + j];
+                for (int k = 0; k < RANK; k++)
+                    sum += (double)d.in[k * ROWS + i] * (double)d.in[ROWS * RANK + k * COLUMNS + j];
                 assert_near(d.out[i * COLUMNS + j], sum);
             }
     }
@@ -242,9 +250,21 @@ static void test_cells(void **state)
 {
     static const double largest_s[] = {1e-4, 1e-3, 0.05, 10};
     struct cells_request request = {
-        .shape = {.hidden = 4096, .ffn = 14336, .heads = 32, .kv_heads = 8, .head_width = 128, .vocabulary = 128256, .gated_ffn = true},
-        .tensor = 2, .micro_batch = 2, .sequence = 2048, .rank = 16, .precision = FP32, .threads = 2,
-        .gemm_flop_per_s = 1e11, .copy_bytes_per_s = 1e10,
+        .shape = {.hidden = 4096,
+                  .ffn = 14336,
+                  .heads = 32,
+                  .kv_heads = 8,
+                  .head_width = 128,
+                  .vocabulary = 128256,
+                  .gated_ffn = true},
+        .tensor = 2,
+        .micro_batch = 2,
+        .sequence = 2048,
+        .rank = 16,
+        .precision = FP32,
+        .threads = 2,
+        .gemm_flop_per_s = 1e11,
+        .copy_bytes_per_s = 1e10,
     };
     for (size_t c = 0; c < ARRAY_LENGTH(largest_s); c++) {
         request.largest_s = largest_s[c];
@@ -257,7 +277,8 @@ static void test_cells(void **state)
             assert_true(s->dimension_count >= 1 && s->dimension_count <= 4);
             for (int k = 0; k < s->dimension_count; k++) assert_true(s->dimensions[k] >= 1);
             if (s->kind == SAMPLE_GEMM) {
-                assert_true(s->flop == 2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
+                assert_true(s->flop ==
+                            2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
                 assert_true(s->dimensions[0] <= 4096);
             }
             if (i % 3 == 2 && s->kind == SAMPLE_GEMM) {        // three growing sizes of one operation
@@ -275,7 +296,8 @@ static void test_cells(void **state)
 static int run_plumbline(const char *words, const char *log, struct arena *arena)
 {
     const char *bin = getenv("BIN");
-    const char *line = arena_print(arena, "%s/plumbline %s > /dev/null 2> %s", bin ? bin : "bin", words, log ? log : "/dev/null");
+    const char *line =
+        arena_print(arena, "%s/plumbline %s > /dev/null 2> %s", bin ? bin : "bin", words, log ? log : "/dev/null");
     int status = system(line);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
@@ -292,8 +314,9 @@ static void test_end_to_end(void **state)
     struct arena *arena = *state;
     const char *folder = make_folder(arena), *samples_path = arena_print(arena, "%s/samples.json", folder);
     const char *costs_path = arena_print(arena, "%s/costs.json", folder);
-    const char *words = "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 64 --threads 2 "
-                        "--budget-s 0.5 --name \"test device\" -o";
+    const char *words =
+        "measure compute --shape hidden=64,ffn=160,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 64 --threads 2 "
+        "--budget-s 0.5 --name \"test device\" -o";
     assert_int_equal(run_plumbline(arena_print(arena, "%s %s", words, samples_path), NULL, arena), 0);
     struct samples samples;
     struct error err = {OK, ""};
@@ -305,8 +328,8 @@ static void test_end_to_end(void **state)
         assert_true(samples.samples[i].repetitions >= 8);
         for (int k = 0; k < samples.samples[i].repetitions; k++) assert_true(samples.samples[i].seconds[k] > 0);
     }
-    // What was measured becomes costs that load and pass their own check. A machine under load may scatter such tiny times
-    // so far that no line grows; that is refused in one line, and the only other outcome.
+    // What was measured becomes costs that load and pass their own check. A machine under load may scatter such tiny
+    // times so far that no line grows; that is refused in one line, and the only other outcome.
     const char *log = arena_print(arena, "%s/log", folder);
     int code = run_plumbline(arena_print(arena, "calibrate %s --show -o %s", samples_path, costs_path), log, arena);
     if (code == 0) {
@@ -332,22 +355,32 @@ static void test_end_to_end(void **state)
 // Every bad input: exit code 2, one line that names what is wrong, no file left behind.
 static void test_refusals(void **state)
 {
-    static const struct { const char *words, *named; } table[] = {
-        {"measure compute --shape hidden=64 -o %s/out", "--shape"}, {"measure compute --shape hidden=64,heads=0 -o %s/out", "--shape"},
-        {"measure compute --shape hidden=64,heads=7 -o %s/out", "--shape"}, {"measure compute --shape hidden=x,heads=4 -o %s/out", "hidden=x"},
+    static const struct { const char *words, *named;
+    } table[] = {
+        {"measure compute --shape hidden=64 -o %s/out", "--shape"},
+        {"measure compute --shape hidden=64,heads=0 -o %s/out", "--shape"},
+        {"measure compute --shape hidden=64,heads=7 -o %s/out", "--shape"},
+        {"measure compute --shape hidden=x,heads=4 -o %s/out", "hidden=x"},
         {"measure compute --shape hidden=64,heads=4,depth=3 -o %s/out", "depth=3"},
         {"measure compute --shape hidden=8192,heads=2,head_width=4096 -o %s/out", "4096"},
         {"measure compute --shape hidden=64,heads=4 --precision fp16 -o %s/out", "fp16"},
-        {"measure compute --precision fp8 -o %s/out", "fp8"}, {"measure compute --budget-s nan -o %s/out", "--budget-s"},
-        {"measure compute --backend gpu -o %s/out", "gpu"}, {"measure compute --model %s/none.json", "none.json"},
-        {"measure compute --threads 0", "--threads"}, {"measure compute surplus", "surplus"},
-        {"measure nothing", "nothing"}, {"calibrate %s/none.json", "none.json"}, {"calibrate", "operand"},
+        {"measure compute --precision fp8 -o %s/out", "fp8"},
+        {"measure compute --budget-s nan -o %s/out", "--budget-s"},
+        {"measure compute --backend gpu -o %s/out", "gpu"},
+        {"measure compute --model %s/none.json", "none.json"},
+        {"measure compute --threads 0", "--threads"},
+        {"measure compute surplus", "surplus"},
+        {"measure nothing", "nothing"},
+        {"calibrate %s/none.json", "none.json"},
+        {"calibrate", "operand"},
     };
     struct arena *arena = *state;
     const char *folder = make_folder(arena), *log = arena_print(arena, "%s/log", folder);
     for (size_t i = 0; i < ARRAY_LENGTH(table); i++) {
         const char *place = strstr(table[i].words, "%s"), *text;
-        const char *words = place ? arena_print(arena, "%.*s%s%s", (int)(place - table[i].words), table[i].words, folder, place + 2) : table[i].words;
+        const char *words =
+            place ? arena_print(arena, "%.*s%s%s", (int)(place - table[i].words), table[i].words, folder, place + 2)
+                  : table[i].words;
         size_t size;
         struct error err = {OK, ""};
         assert_int_equal(run_plumbline(words, log, arena), 2);
@@ -376,10 +409,17 @@ static int close_arena(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rank_table), cmocka_unit_test(test_coverage_counted), cmocka_unit_test(test_gemm_part),
-        cmocka_unit_test(test_attention_part), cmocka_unit_test(test_elementwise_parts), cmocka_unit_test(test_copy_part),
-        cmocka_unit_test(test_low_rank_parts), cmocka_unit_test(test_rounds), cmocka_unit_test(test_cells),
-        cmocka_unit_test(test_end_to_end), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rank_table),
+        cmocka_unit_test(test_coverage_counted),
+        cmocka_unit_test(test_gemm_part),
+        cmocka_unit_test(test_attention_part),
+        cmocka_unit_test(test_elementwise_parts),
+        cmocka_unit_test(test_copy_part),
+        cmocka_unit_test(test_low_rank_parts),
+        cmocka_unit_test(test_rounds),
+        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_end_to_end),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
