@@ -225,6 +225,14 @@ static void put_notes(const struct exporter *e, bool recompute_said)
     if (e->out->length == before) report_print(e->out, "#   (nothing)\n");
 }
 
+// A plan that was edited since may name layers that the model lacks.
+static bool fits(const struct problem *problem, const struct plan *plan)
+{
+    for (int s = 0; s < plan->stage_count; s++)
+        if (plan->stages[s].first_layer + plan->stages[s].layer_count > problem->model.layer_count) return false;
+    return true;
+}
+
 enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err)
 {
@@ -233,7 +241,7 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
-    struct exporter e = {.out = &out, .plan = plan, .problem = problem};
+    struct exporter e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
     count_layers(&e, arena);
     report_print(&out,
                  "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"

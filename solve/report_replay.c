@@ -69,6 +69,15 @@ static void tell(struct report_replay *r, int *waited_for, int before, int after
     waited_for[after] = before;
 }
 
+// So that no sum on the way can overflow.
+static bool times_add_up(const struct report_replay *r)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < r->schedule.operation_count; i++)
+        if (__builtin_add_overflow(sum, report_duration_of(r, i), &sum)) return false;
+    return true;
+}
+
 static void trace_back(struct report_replay *r, const int *waited_for)
 {
     int last = 0, count = 0;
@@ -87,6 +96,7 @@ enum status report_replay(struct report_replay *r, const struct plan *plan, stru
     TRY(schedule_build(&r->schedule, &request, arena, err));
     int n = r->schedule.operation_count, *order = TAKE(arena, n, int), *waited_for = TAKE(arena, n, int);
     set_durations(r->durations, plan);
+    if (!times_add_up(r)) return fail(err, BAD_INPUT, "the plan's times add up to more than 2^63 ns");
     r->start_ns = TAKE(arena, n, int64_t);
     r->end_ns = TAKE(arena, n, int64_t);
     r->path = TAKE(arena, n, int);

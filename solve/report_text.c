@@ -67,6 +67,7 @@ static const char *compression_text(const struct plan *plan, const struct plan_s
 
 static const char *range_text(int64_t first, int64_t last, struct arena *arena)
 {
+    if (last < first) return "none";
     return first == last ? arena_print(arena, "%" PRId64, first)
                          : arena_print(arena, "%" PRId64 "-%" PRId64, first, last);
 }

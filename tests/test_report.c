@@ -94,6 +94,19 @@ static void test_replay(void **state)
     }
 }
 
+static void test_huge_times(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct report_replay r;
+    arena_open(&arena, NULL);
+    struct plan plan = small_plan(&arena);
+    plan.stages[0].forward_ns = plan.stages[1].backward_ns = INT64_MAX / 4;
+    assert_int_equal(report_replay(&r, &plan, &arena, &err), BAD_INPUT);
+    arena_close(&arena);
+}
+
 // At the size of the largest benchmark, all parts at once.
 static void test_replay_large(void **state)
 {
@@ -301,7 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_golden),    cmocka_unit_test(test_text_without_plan),
-        cmocka_unit_test(test_replay), cmocka_unit_test(test_replay_large),         
+        cmocka_unit_test(test_replay), cmocka_unit_test(test_replay_large), cmocka_unit_test(test_huge_times),         
         cmocka_unit_test(test_random_plans),   cmocka_unit_test(test_command),
         cmocka_unit_test(test_megatron_alone), cmocka_unit_test(test_megatron_with_model),
     };
