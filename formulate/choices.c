@@ -85,11 +85,36 @@ static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
     choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
 }
 
+// Whether more recomputation never needs more stash; so it is wherever the numbers make sense.
+static bool stash_falls(const struct priced *p)
+{
+    for (int r = 0; r < p->run_count; r++)
+        if (p->runs[r].recomputable && p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE]) return false;
+    return true;
+}
+
+// The least k in [1, recomputable) that may fit: below it even without its working bytes, the only part that can grow
+// with k, the choice is too large.
+static int least_possible(struct bucket *b, struct choice x, int recomputable)
+{
+    int low = 1, high = recomputable;
+    if (!stash_falls(b->c->priced)) return 1;
+    while (low < high) {
+        x.recomputed_layers = low + (high - low) / 2;
+        choice_evaluate(b->c, b->stage, &x);
+        if (choice_excess_bytes(b->c, &x) - x.memory.working_bytes > 0) low = x.recomputed_layers + 1;
+        else high = x.recomputed_layers;
+    }
+    return low;
+}
+
 static void try_first_layers(struct bucket *b, struct choice x, int recomputable)
 {
-    int last_removal = -1;
     x.recompute = RECOMPUTE_FIRST_LAYERS;
-    for (int k = 1; k < recomputable; k++) {
+    if (recomputable < 2) return;
+    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0;       // a rule says the same of every k
+    int least = barred ? 1 : least_possible(b, x, recomputable), last_removal = -1;
+    for (int k = least > 1 ? least - 1 : 1; k < recomputable; k++) {
         int64_t amount;
         x.recomputed_layers = k;
         int removal = try_choice(b, &x, &amount);
@@ -100,8 +125,8 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
             else if (amount < noted->amount) *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
         }
         last_removal = removal;
-        // A rule says the same of every k, and where one k fits, recomputing more only makes the backward longer.
-        if (removal == REMOVED_BY_RULE || removal == REMOVED_BY_DOMINANCE) return;
+        // Where one k fits, recomputing more only makes the backward longer.
+        if (barred || removal == REMOVED_BY_DOMINANCE) return;
     }
 }
 

@@ -303,8 +303,56 @@ static void dominance_respects_budget(void **state)
     arena_close(&arena);
 }
 
+// What the choices say when there is no plan; damage(p) makes it so.
+static void expect_hopeless(void (*damage)(struct priced *p), int stage, const char *words)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct priced p;
+    struct schedule schedule;
+    struct choices c;
+    const char *why;
+    arena_open(&arena, NULL);
+    chain_priced(&p, 8, 3, 2, 4, &arena);
+    damage(&p);
+    priced_schedule(&schedule, &p, &arena);
+    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    assert_int_equal(choices_hopeless_stage(&c, &why), stage);
+    if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
+    if (!words) assert_null(why);
+    arena_close(&arena);
+}
+
+static void nothing(struct priced *p) { (void)p; }
+static void little_memory(struct priced *p) { p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = 1000; }
+static void little_memory_plain(struct priced *p)
+{
+    little_memory(p);
+    for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = false;
+}
+// Blocks of 10.5 GB, end layers of 4 GB: two layers at each end, one block between them.
+static void medium_memory(struct priced *p) { p->groups[0].memory_limit_bytes = p->groups[1].memory_limit_bytes = (int64_t)21e9; }
+static void few_slots(struct priced *p) { p->groups[0].slots = 1; }
+static void excluded(struct priced *p) { p->groups[0].excluded = "it has no bf16"; }
+static void strict_rule(struct priced *p) { p->rules[0].layers_min = 9; }
+static void few_layers(struct priced *p) { p->stage_count = 11; p->layout.pipeline = 11; }
+
+static void hopeless_stages_say_why(void **state)
+{
+    (void)state;
+    expect_hopeless(nothing, -1, NULL);
+    expect_hopeless(little_memory, 0, "stage 0: memory on every group even with full recomputation");
+    expect_hopeless(little_memory_plain, 0, "without recomputation");
+    expect_hopeless(medium_memory, 0, "all stages together hold at most 5 of 10 layers");
+    expect_hopeless(few_slots, 0, "slots: the groups have room for 2 of 3 stages");
+    expect_hopeless(excluded, 0, "group type0 is excluded: it has no bf16");
+    expect_hopeless(strict_rule, 0, "stage 0: rule 0 leaves nothing");
+    expect_hopeless(few_layers, 0, "layers: 10 for 11 stages");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all), cmocka_unit_test(dominance_respects_budget)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all), cmocka_unit_test(dominance_respects_budget),
+                                       cmocka_unit_test(hopeless_stages_say_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,6 +44,7 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
         run->stash_bytes[0] = 4 + random_less(state, 12);
         run->stash_bytes[1] = random_less(state, run->stash_bytes[0] + 1);
         run->stash_bytes[2] = random_less(state, run->stash_bytes[1] + 1);
+        if (below(state, 12) == 0) run->stash_bytes[2] = run->stash_bytes[0] + random_less(state, 3);     // senseless, but allowed
         for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
         run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
         run->feedback_bytes[0] = 0;
