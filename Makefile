@@ -1,4 +1,4 @@
-# plumbline: make, make demo, make test, make bench, make layers, make setup, make install PREFIX=, make clean.
+# plumbline: make, make demo, make test, make test-asan, make bench, make layers, make setup, make install PREFIX=, make clean.
 # Settings first; everything below follows from the folders.
 
 BUILD  ?= release
@@ -103,6 +103,9 @@ demo:
 setup:
 	@$(SETUP) test
 
+test-asan:
+	@$(MAKE) --no-print-directory BUILD=asan test
+
 layers:
 	@sh tests/layers.sh
 
@@ -114,7 +117,7 @@ install: all
 clean:
 	rm -rf build bin
 
-.PHONY: all tests check test demo setup layers install clean
+.PHONY: all tests check test test-asan demo setup layers install clean
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
