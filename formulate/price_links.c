@@ -50,7 +50,7 @@ static struct link_price network_price(const struct pricing *x, int from, int to
         double efficiency = x->problem->costs.network_efficiency[kind].value;
         double bandwidth =
             fmin(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
-        if (!best.joined || bandwidth > best.bytes_per_s)
+        if (!best.joined || bandwidth > best.bytes_per_s * (1 + 1e-12))     // less is a tie, up to rounding
             best = (struct link_price){true, bandwidth, fmax(one->link.latency_s, other->link.latency_s)};
     }
     return best;
