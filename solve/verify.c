@@ -28,10 +28,12 @@ void hear_hashes(struct hearing *h)
         const char *path = d->path && *d->path ? d->path : inputs[i].role;
         if (!source) {
             // A problem that was made in memory has no hash, nor has a plan of it any source.
-            if (d->sha256[0]) verdict_add(h->verdict, h->arena, "hash", -1, "%s: the plan does not name the %s it was made from", path, inputs[i].role);
+            if (d->sha256[0])
+                verdict_add(h->verdict, h->arena, "hash", -1, "%s: the plan does not name the %s it was made from",
+                            path, inputs[i].role);
         } else if (strcmp(source->sha256, d->sha256)) {
-            verdict_add(h->verdict, h->arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path,
-                        d->sha256[0] ? d->sha256 : "unknown", source->sha256);
+            verdict_add(h->verdict, h->arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...",
+                        path, d->sha256[0] ? d->sha256 : "unknown", source->sha256);
         }
     }
 }
@@ -40,7 +42,9 @@ void hear_hashes(struct hearing *h)
 
 static bool same_number(struct hearing *h, const char *what, int64_t found, int64_t wanted)
 {
-    if (found != wanted) verdict_add(h->verdict, h->arena, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found, (long long)wanted);
+    if (found != wanted)
+        verdict_add(h->verdict, h->arena, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found,
+                    (long long)wanted);
     return found == wanted;
 }
 
@@ -69,17 +73,19 @@ bool hear_layout(struct hearing *h)
 void hear_bound(struct hearing *h)
 {
     const struct plan *p = h->plan;
-    if (p->bound_ns < 0) verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
+    if (p->bound_ns < 0)
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
     if (p->bound_ns > p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the iteration time %lld ns by %lld ns", (long long)p->bound_ns,
-                    (long long)p->iteration_ns, (long long)(p->bound_ns - p->iteration_ns));
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the iteration time %lld ns by %lld ns",
+                    (long long)p->bound_ns, (long long)p->iteration_ns, (long long)(p->bound_ns - p->iteration_ns));
     if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
         verdict_add(h->verdict, h->arena, "bound", -1, "outcome says that there is no plan, yet here is one");
     // In long double, which holds these integers exactly; only the product is rounded.
     long double open = (long double)p->iteration_ns - (long double)p->bound_ns;
     long double allowed = (long double)p->gap_asked * (long double)p->iteration_ns;
     if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
-        verdict_add(h->verdict, h->arena, "bound", -1, "outcome says optimal, but %lld ns are open and the gap asked allows %.17g",
+        verdict_add(h->verdict, h->arena, "bound", -1,
+                    "outcome says optimal, but %lld ns are open and the gap asked allows %.17g",
                     (long long)(p->iteration_ns - p->bound_ns), (double)allowed);
 }
 
@@ -115,7 +121,8 @@ static enum status judge(struct hearing *h, struct error *err)
     return OK;
 }
 
-enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
+enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err)
 {
     struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = assay_of(problem), .arena = arena};
     *v = (struct verdict){.closed_form_ns = -1};

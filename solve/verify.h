@@ -8,6 +8,7 @@
 #include "data/verdict.h"
 
 // Every violated rule goes into the verdict with its amount. Fails only on what prevents judging at all.
-enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err);
+enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err);
 
 #endif

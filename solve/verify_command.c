@@ -31,15 +31,17 @@ static void check_sources(struct verdict *v, const struct plan *plan, struct are
             continue;
         }
         sha256_text(text, size, found);
-        if (strcmp(found, s->sha256)) verdict_add(v, arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found, s->sha256);
+        if (strcmp(found, s->sha256))
+            verdict_add(v, arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found,
+                        s->sha256);
     }
 }
 
 static void print_verdict(const struct verdict *v, const struct plan *plan)
 {
     if (v->accepted) {
-        printf("accepted: iteration %lld ns by replay, bound %lld ns, gap %.3g, %lld priced terms checked", (long long)v->replayed_ns, (long long)plan->bound_ns,
-               plan_gap(plan), (long long)v->terms_checked);
+        printf("accepted: iteration %lld ns by replay, bound %lld ns, gap %.3g, %lld priced terms checked",
+               (long long)v->replayed_ns, (long long)plan->bound_ns, plan_gap(plan), (long long)v->terms_checked);
         if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
         printf("\n");
         return;
@@ -53,17 +55,22 @@ static void print_verdict(const struct verdict *v, const struct plan *plan)
 }
 
 // Judges, unless an input is not the one the plan was made from.
-static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, struct problem *problem, struct arena *arena, struct error *err)
+static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, struct problem *problem,
+                        struct arena *arena, struct error *err)
 {
     *v = (struct verdict){.closed_form_ns = -1};
     if (plan->stage_count == 0) {
-        verdict_add(v, arena, "plan", -1, "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file", outcome_names[plan->outcome]);
+        verdict_add(v, arena, "plan", -1,
+                    "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",
+                    outcome_names[plan->outcome]);
         return OK;
     }
     if (!problem_path) {
         const struct source *source = source_with_role(plan, "problem");
         check_sources(v, plan, arena);
-        if (!source) verdict_add(v, arena, "hash", -1, "%s: made_from names no problem; --problem FILE does", plan->document.path);
+        if (!source)
+            verdict_add(v, arena, "hash", -1, "%s: made_from names no problem; --problem FILE does",
+                        plan->document.path);
         if (v->violation_count) return OK;
         problem_path = path_beside(plan->document.path, source->path, arena);
     }
@@ -71,8 +78,8 @@ static enum status hear(struct verdict *v, const struct plan *plan, const char *
     return verify_plan(v, plan, problem, arena, err);
 }
 
-static enum status write_verdict(const struct verdict *v, const struct plan *plan, const struct problem *problem, const char *path, struct arena *arena,
-                                 struct error *err)
+static enum status write_verdict(const struct verdict *v, const struct plan *plan, const struct problem *problem,
+                                 const char *path, struct arena *arena, struct error *err)
 {
     struct source sources[2];
     int count = 0;
@@ -86,7 +93,8 @@ enum status command_verify(int argc, char **argv, int *exit_code, struct arena *
     const char *plan_path, *problem_path = NULL, *verdict_path = NULL;
     bool helped;
     const struct option options[] = {
-        {"--problem", OPTION_TEXT, &problem_path, 0, 0, NULL, "judge by this problem instead of the one the plan names"},
+        {"--problem", OPTION_TEXT, &problem_path, 0, 0, NULL,
+         "judge by this problem instead of the one the plan names"},
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL, &helped, err));

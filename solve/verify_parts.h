@@ -31,15 +31,22 @@ void hear_prices(struct hearing *h);
 void hear_memory(struct hearing *h);
 
 // The table against its request, without the generator: "schedule". Any table, so that a test can damage one.
-void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request, struct arena *arena);
+void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
+                   struct arena *arena);
 // Event by event with the plan's own durations; -1: the table has a cycle, or is malformed.
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
 void hear_time(struct hearing *h, const struct schedule *s);            // "iteration", "closed_form"
 
 // ---- of a stage whose decision is sound
 static inline int judged_group(const struct hearing *h, int stage) { return h->group[h->plan->stages[stage].group]; }
-static inline int gradient_rank(const struct hearing *h, int stage) { return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank; }
-static inline int boundary_rank(const struct hearing *h, int stage) { return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank; }
+static inline int gradient_rank(const struct hearing *h, int stage)
+{
+    return h->plan->gradient_options[h->plan->stages[stage].gradient_option].rank;
+}
+static inline int boundary_rank(const struct hearing *h, int stage)
+{
+    return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank;
+}
 int recomputable_layers(const struct hearing *h, int stage);
 int in_flight_of(const struct schedule_request *request, int stage);
 

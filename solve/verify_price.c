@@ -38,8 +38,9 @@ static bool has_layer_time(const struct assay *a, int run, int group)
     const struct layout *l = &a->problem->job.layout;
     for (int i = 0; i < c->layer_time_count; i++) {
         const struct layer_time *t = &c->layer_times[i];
-        if (!strcmp(t->run, a->problem->model.runs[run].name) && !strcmp(t->gpu, a->problem->cluster.groups[group].gpu) &&
-            (!t->tensor || t->tensor == l->tensor) && (!t->micro_batch || t->micro_batch == l->micro_batch))
+        if (!strcmp(t->run, a->problem->model.runs[run].name) &&
+            !strcmp(t->gpu, a->problem->cluster.groups[group].gpu) && (!t->tensor || t->tensor == l->tensor) &&
+            (!t->micro_batch || t->micro_batch == l->micro_batch))
             return true;
     }
     return false;
@@ -66,8 +67,10 @@ const char *exclusion_of(const struct assay *a, int group)
         if (a->problem->model.runs[r].kind == LAYER_MEASURED) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
-    if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined) return "its nodes are not joined, and the collectives of a layer need it";
-    if (a->ranks > 1 && !judged_gradient_link(a, group).joined) return "its nodes are not joined, and the gradient sync needs it";
+    if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined)
+        return "its nodes are not joined, and the collectives of a layer need it";
+    if (a->ranks > 1 && !judged_gradient_link(a, group).joined)
+        return "its nodes are not joined, and the gradient sync needs it";
     return NULL;
 }
 
@@ -115,7 +118,8 @@ static bool group_syncs(const struct assay *a, int group)
     for (int r = 0; r < a->problem->model.run_count && !result; r++) {
         result = layer_sync_ns(a, r, group, 0) > 0;
         for (int i = 0; i < j->gradient_option_count && !result; i++)
-            result = j->gradient_options[i].rank >= j->budget.rank_min && layer_sync_ns(a, r, group, j->gradient_options[i].rank) > 0;
+            result = j->gradient_options[i].rank >= j->budget.rank_min &&
+                     layer_sync_ns(a, r, group, j->gradient_options[i].rank) > 0;
     }
     return result;
 }
@@ -124,10 +128,13 @@ struct schedule_request assay_request(const struct assay *a)
 {
     const struct job *j = &a->problem->job;
     const struct cluster *c = &a->problem->cluster;
-    struct schedule_request request = {.kind = j->layout.schedule, .stage_count = a->stage_count, .micro_batches = a->micro_batches};
+    struct schedule_request request = {.kind = j->layout.schedule,
+                                       .stage_count = a->stage_count,
+                                       .micro_batches = a->micro_batches};
     request.embedding_sync = a->embedding_sync;
     for (int i = 0; i < j->boundary_option_count; i++)
-        request.epilogue = request.epilogue || (j->boundary_options[i].epilogue_only && j->boundary_options[i].rank >= j->budget.rank_min);
+        request.epilogue = request.epilogue ||
+                           (j->boundary_options[i].epilogue_only && j->boundary_options[i].rank >= j->budget.rank_min);
     for (int g = 0; g < c->group_count; g++) {
         if (exclusion_of(a, g)) continue;
         request.sync = request.sync || group_syncs(a, g);

@@ -38,8 +38,11 @@ int64_t constant_bytes_of(const struct assay *a, int group);
 
 // ---- a layer of a run (sections 3 to 5)
 struct layer_duration { int64_t forward_ns, backward_ns, selective_ns, full_ns, optimizer_ns; };
-struct layer_duration layer_duration_of(const struct assay *a, int run, int group);     // of a group that is not excluded
-struct layer_weight { long double sharded, whole; };                                    // values on one GPU; shapes only
+struct layer_duration layer_duration_of(const struct assay *a, int run,
+                                        int group);    // of a group that is not excluded
+struct layer_weight {
+    long double sharded, whole;
+};    // values on one GPU; shapes only
 struct layer_weight layer_weight_of(const struct assay *a, int run);
 struct layer_bytes {
     int64_t weight, gradient, optimizer;

@@ -17,8 +17,11 @@ static const struct layer_time *stated_time(const struct assay *a, int run, int 
     const struct layout *l = &a->problem->job.layout;
     for (int i = 0; i < c->layer_time_count; i++) {
         const struct layer_time *t = &c->layer_times[i];
-        bool same_size = (t->tensor == 0 || t->tensor == l->tensor) && (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
-        if (same_size && !strcmp(t->run, a->problem->model.runs[run].name) && !strcmp(t->gpu, a->problem->cluster.groups[group].gpu)) return t;
+        bool same_size =
+            (t->tensor == 0 || t->tensor == l->tensor) && (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
+        if (same_size && !strcmp(t->run, a->problem->model.runs[run].name) &&
+            !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
+            return t;
     }
     return NULL;
 }
@@ -27,8 +30,10 @@ static struct work block_work(const struct assay *a, int group)
 {
     const struct shape *s = &a->problem->model.shape;
     const struct layout *l = &a->problem->job.layout;
-    long double n = a->tokens, h = s->hidden, f = s->ffn, e = a->value_bytes, t = l->tensor, c = l->context, b = l->micro_batch;
-    long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width, gates = s->gated_ffn ? 3 : 2;
+    long double n = a->tokens, h = s->hidden, f = s->ffn, e = a->value_bytes, t = l->tensor, c = l->context,
+                b = l->micro_batch;
+    long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width,
+                gates = s->gated_ffn ? 3 : 2;
     long double length = a->problem->job.sequence;
     struct work w = {0};
     w.linear_flop = 2 * n * (h * (q + 2 * kv) + q * h + gates * h * f) / t;
@@ -66,7 +71,8 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
 {
     const struct shape *s = &a->problem->model.shape;
     long double h = s->hidden, f = s->ffn, t = a->problem->job.layout.tensor, table = (long double)s->vocabulary * h;
-    long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width, gates = s->gated_ffn ? 3 : 2;
+    long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width,
+                gates = s->gated_ffn ? 3 : 2;
     long double norm = s->rms_norm ? h : 2 * h, sharded = 0, unsharded = 0;
     switch (a->problem->model.runs[run].kind) {
     case LAYER_EMBEDDING:
@@ -104,20 +110,24 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
 {
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated)
-        return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s), judged_nanoseconds(stated->selective_s),
-                                       judged_nanoseconds(stated->full_s), judged_nanoseconds(stated->optimizer_s)};
+        return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s),
+                                       judged_nanoseconds(stated->selective_s), judged_nanoseconds(stated->full_s),
+                                       judged_nanoseconds(stated->optimizer_s)};
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = gpu ? costs_find_precision(gpu, j->precision) : NULL;
     enum layer_kind kind = a->problem->model.runs[run].kind;
     assert(rates && kind != LAYER_MEASURED);
     struct work w = kind == LAYER_BLOCK ? block_work(a, group) : end_work(a, group, kind);
-    long double linear = w.linear_flop / rates->gemm_flop_per_s.value, attention = w.attention_flop / rates->attention_flop_per_s.value;
-    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value, states[3];
+    long double linear = w.linear_flop / rates->gemm_flop_per_s.value,
+                attention = w.attention_flop / rates->attention_flop_per_s.value;
+    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value,
+                states[3];
     long double forward = linear + attention + memory + overhead + w.forward_collective_s;
     long double again = j->layout.fused_attention ? 2.5L : 2;
     struct layer_duration d = {.forward_ns = judged_nanoseconds(forward)};
-    d.backward_ns = judged_nanoseconds(2 * linear + again * attention + 2 * memory + overhead + w.backward_collective_s);
+    d.backward_ns =
+        judged_nanoseconds(2 * linear + again * attention + 2 * memory + overhead + w.backward_collective_s);
     if (kind == LAYER_BLOCK) {
         d.selective_ns = judged_nanoseconds(attention + w.score_bytes / gpu->memory_bytes_per_s.value);
         d.full_ns = judged_nanoseconds(forward);
@@ -144,7 +154,8 @@ static void block_activations(const struct assay *a, struct layer_bytes *b)
     long double n = a->tokens, h = s->hidden, e = a->value_bytes, masks = s->dropout ? 2 : 0;
     long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width;
     long double scores = 0;
-    if (!l->fused_attention) scores = (s->dropout ? 5 : 2) * (long double)s->heads * (long double)a->problem->job.sequence * n;
+    if (!l->fused_attention)
+        scores = (s->dropout ? 5 : 2) * (long double)s->heads * (long double)a->problem->job.sequence * n;
     long double kept = n * (2 * q + 2 * (q + 2 * kv) + (s->gated_ffn ? 8 : 4) * (long double)s->ffn);
     long double stash[3];
     stash[RECOMPUTE_SELECTIVE] = n * h * a->share * (8 + masks) * e / 2 + kept * e / 2 / l->tensor;
@@ -163,14 +174,17 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     const struct shape *s = &a->problem->model.shape;
     long double states[3], n = a->tokens, e = a->value_bytes, unsharded = n * s->hidden * a->share;
     state_bytes(a, run, states);
-    struct layer_bytes b = {judged_whole(states[0]), judged_whole(states[1]), judged_whole(states[2]), {0}, {0}, judged_whole(e * unsharded)};
+    struct layer_bytes b = {judged_whole(states[0]),    judged_whole(states[1]), judged_whole(states[2]), {0}, {0},
+                            judged_whole(e * unsharded)};
     if (r->kind == LAYER_BLOCK) {
         block_activations(a, &b);
         return b;
     }
     long double logits = 4 * n * s->vocabulary / a->problem->job.layout.tensor;
     for (int i = 0; i < 3; i++) {
-        b.stash[i] = r->kind == LAYER_HEAD ? judged_whole(2 * e * unsharded + logits) : s->dropout ? judged_whole(unsharded * e / 2) : 0;
+        b.stash[i] = r->kind == LAYER_HEAD ? judged_whole(2 * e * unsharded + logits)
+                     : s->dropout          ? judged_whole(unsharded * e / 2)
+                                           : 0;
         b.working[i] = r->kind == LAYER_HEAD ? judged_whole(logits) : 0;
     }
     return b;

@@ -14,7 +14,8 @@ static struct joint stated(const struct assay *a, int from, int to)
 {
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
-        if (c->links[i].from == from && c->links[i].to == to) return (struct joint){true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+        if (c->links[i].from == from && c->links[i].to == to)
+            return (struct joint){true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
     return (struct joint){0};
 }
 
@@ -27,7 +28,8 @@ static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
 
 // The best kind of NIC that both groups have, shared by so many streams per node at each end. A message takes one NIC: its
 // share of the node is never more than that one's.
-static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams, bool one_nic)
+static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams,
+                            bool one_nic)
 {
     struct joint best = {0};
     const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
@@ -41,7 +43,8 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
         long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
         long double rate = least(sending, receiving);
         // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
-        if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L)) best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
+        if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L))
+            best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
 }
@@ -84,7 +87,8 @@ struct joint judged_stage_link(const struct assay *a, int from, int to)
     struct joint link = stated(a, from, to);
     if (link.joined) return link;
     if (from == to && a->devices * a->stage_count <= groups[from].gpus_per_node) return intra(a, from);
-    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node), at_most(a->devices, groups[to].gpus_per_node), true);
+    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node),
+                   at_most(a->devices, groups[to].gpus_per_node), true);
 }
 
 // Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.

@@ -22,7 +22,8 @@ struct message { long double bytes, rows, columns; };
 static struct message message_behind(const struct assay *a, int run)
 {
     const struct layer_run *r = &a->problem->model.runs[run];
-    if (r->kind == LAYER_MEASURED) return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
+    if (r->kind == LAYER_MEASURED)
+        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
     long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
     return (struct message){a->value_bytes * rows * columns, rows, columns};
 }
@@ -42,8 +43,10 @@ bool transfer_price(const struct assay *a, int run, int sender, int receiver, in
     long double bytes, work = 0, r = rank;
     if (!link.joined) return false;
     if (compressed_bytes(a, m, rank, &bytes)) {
-        work = (4 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, sender) + gpu_of(a, sender)->compression_overhead_s.value +
-               2 * m.rows * m.columns * r / low_rank_rate(a, receiver) + gpu_of(a, receiver)->compression_overhead_s.value;
+        work = (4 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, sender) +
+               gpu_of(a, sender)->compression_overhead_s.value +
+               2 * m.rows * m.columns * r / low_rank_rate(a, receiver) +
+               gpu_of(a, receiver)->compression_overhead_s.value;
     } else {
         bytes = m.bytes;
     }
@@ -83,7 +86,10 @@ static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_
     return count;
 }
 
-static bool matrix_shrinks(struct matrix m, int rank) { return rank > 0 && rank * (m.rows + m.columns) < m.rows * m.columns; }
+static bool matrix_shrinks(struct matrix m, int rank)
+{
+    return rank > 0 && rank * (m.rows + m.columns) < m.rows * m.columns;
+}
 
 // Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is fused, its weights stay.
 static void synced_bytes(const struct assay *a, int run, long double *gradient, long double *weight)
@@ -113,7 +119,8 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
         struct matrix m = matrices[i];
         if (!matrix_shrinks(m, rank)) continue;
         gradient -= j->gradient_bytes_per_value * (m.rows * m.columns - r * (m.rows + m.columns));
-        work += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, group) + 2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
+        work += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, group) +
+                2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
     if (gradient < 0) gradient = 0;
     long double sent = j->layout.zero == 1 ? ring * gradient + ring * weight : 2 * ring * gradient;
@@ -122,7 +129,9 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
 
 int64_t sync_constant_ns(const struct assay *a, int group)
 {
-    return a->ranks <= 1 ? 0 : judged_nanoseconds(2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s);
+    return a->ranks <= 1
+               ? 0
+               : judged_nanoseconds(2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s);
 }
 
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank)

@@ -13,7 +13,8 @@ struct queue { struct event *events; int count; };       // a binary heap, the e
 static void queue_add(struct queue *q, struct event e)
 {
     int at = q->count++;
-    for (int above = (at - 1) / 2; at > 0 && q->events[above].end_ns > e.end_ns; at = above, above = (at - 1) / 2) q->events[at] = q->events[above];
+    for (int above = (at - 1) / 2; at > 0 && q->events[above].end_ns > e.end_ns; at = above, above = (at - 1) / 2)
+        q->events[at] = q->events[above];
     q->events[at] = e;
 }
 
@@ -38,11 +39,13 @@ struct waiting {
     int *successors;
 };
 
-static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after), struct waiting *w)
+static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after),
+                          struct waiting *w)
 {
     for (int i = 0; i < s->dependence_count; i++) note(w, s->dependences[i].before, s->dependences[i].after);
     for (int i = 0; i < s->stream_count; i++)
-        for (int k = 1; k < s->streams[i].count; k++) note(w, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
+        for (int k = 1; k < s->streams[i].count; k++)
+            note(w, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
 }
 
 static void count_wait(struct waiting *w, int before, int after)
@@ -105,7 +108,8 @@ int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct 
         now = e.end_ns;
         for (int i = w.first[e.operation]; i < w.first[e.operation + 1]; i++) {
             int next = w.successors[i];
-            if (--w.open[next] == 0) queue_add(&q, (struct event){later(now, duration_of(plan, &s->operations[next])), next});
+            if (--w.open[next] == 0)
+                queue_add(&q, (struct event){later(now, duration_of(plan, &s->operations[next])), next});
         }
     }
     arena_reset(arena, mark);
@@ -172,7 +176,8 @@ static bool has_negative_claim(const struct plan *p)
     for (int s = 0; s < p->stage_count; s++) {
         const struct plan_stage *x = &p->stages[s];
         signs |= x->forward_ns | x->backward_ns | x->sync_ns | x->optimizer_ns;
-        for (int part = 0; part < PART_COUNT; part++) signs |= x->send_forward_ns[part] | x->send_backward_ns[part] | x->send_epilogue_ns[part];
+        for (int part = 0; part < PART_COUNT; part++)
+            signs |= x->send_forward_ns[part] | x->send_backward_ns[part] | x->send_epilogue_ns[part];
     }
     return signs < 0;
 }
@@ -187,11 +192,11 @@ void hear_time(struct hearing *h, const struct schedule *s)
         return;
     }
     if (ns != p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "iteration", -1, "claimed %lld ns, the replay takes %lld ns (%+lld)", (long long)p->iteration_ns, (long long)ns,
-                    (long long)(p->iteration_ns - ns));
+        verdict_add(h->verdict, h->arena, "iteration", -1, "claimed %lld ns, the replay takes %lld ns (%+lld)",
+                    (long long)p->iteration_ns, (long long)ns, (long long)(p->iteration_ns - ns));
     if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return;        // the prices have said so
     find_closed_form(h);
     if (h->verdict->closed_form_ns >= 0 && h->verdict->closed_form_ns != p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "closed_form", -1, "claimed %lld ns, %s gives %lld ns", (long long)p->iteration_ns, h->verdict->closed_form,
-                    (long long)h->verdict->closed_form_ns);
+        verdict_add(h->verdict, h->arena, "closed_form", -1, "claimed %lld ns, %s gives %lld ns",
+                    (long long)p->iteration_ns, h->verdict->closed_form, (long long)h->verdict->closed_form_ns);
 }

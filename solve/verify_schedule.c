@@ -33,7 +33,9 @@ static int *turn_at(const struct table *t, int pass, int stage, int micro_batch)
 
 static int *message_at(const struct table *t, int pass, int boundary, int micro_batch, int part)
 {
-    return &t->message[(((size_t)pass * t->stages + (size_t)boundary) * t->micro_batches + (size_t)micro_batch) * PART_COUNT + (size_t)part];
+    return &t->message[(((size_t)pass * t->stages + (size_t)boundary) * t->micro_batches + (size_t)micro_batch) *
+                           PART_COUNT +
+                       (size_t)part];
 }
 
 static int *filled(struct arena *arena, size_t count, int value)
@@ -61,7 +63,8 @@ static int *slot_of(struct table *t, const struct operation *o)
     if (kind == SYMBOL_OPTIMIZER) return t->r->optimizer && single ? &t->optimizer[place] : NULL;
     if (kind == SYMBOL_EMBEDDING_SYNC) return t->r->embedding_sync && single && place == 0 ? &t->embedding_sync : NULL;
     if (mb < 0 || mb >= t->r->micro_batches) return NULL;
-    if (kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD) return o->stage == place ? turn_at(t, kind == SYMBOL_FORWARD ? FORWARD : BACKWARD, place, mb) : NULL;
+    if (kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD)
+        return o->stage == place ? turn_at(t, kind == SYMBOL_FORWARD ? FORWARD : BACKWARD, place, mb) : NULL;
     int part = (kind - SYMBOL_SEND_FORWARD) % PART_COUNT, direction = (kind - SYMBOL_SEND_FORWARD) / PART_COUNT;
     if (place == stages - 1 || !t->r->parts[part]) return NULL;
     if (direction == 0) return o->stage == place ? message_at(t, FORWARD, place, mb, part) : NULL;
@@ -78,12 +81,17 @@ static bool note_operations(struct table *t)
     for (int i = 0; i < t->s->operation_count; i++) {
         const struct operation *o = &t->s->operations[i];
         int *slot = slot_of(t, o);
-        if (!slot) return FAULT(t, o->stage, "operation %d (symbol %d, micro-batch %d) does not belong to this schedule", i, o->symbol, o->micro_batch);
-        if (*slot >= 0) return FAULT(t, o->stage, "operation %d repeats operation %d (symbol %d, micro-batch %d)", i, *slot, o->symbol, o->micro_batch);
+        if (!slot)
+            return FAULT(t, o->stage, "operation %d (symbol %d, micro-batch %d) does not belong to this schedule", i,
+                         o->symbol, o->micro_batch);
+        if (*slot >= 0)
+            return FAULT(t, o->stage, "operation %d repeats operation %d (symbol %d, micro-batch %d)", i, *slot,
+                         o->symbol, o->micro_batch);
         *slot = i;
     }
     // As none repeats and none is foreign, the number tells whether one is missing.
-    if (t->s->operation_count != wanted) return FAULT(t, -1, "%lld operations are missing", (long long)(wanted - t->s->operation_count));
+    if (t->s->operation_count != wanted)
+        return FAULT(t, -1, "%lld operations are missing", (long long)(wanted - t->s->operation_count));
     return true;
 }
 
@@ -94,15 +102,19 @@ static bool note_streams(struct table *t)
     for (int i = 0; i < t->s->stream_count; i++)
         for (int k = 0; k < t->s->streams[i].count; k++) {
             int o = t->s->streams[i].operations[k];
-            if (o < 0 || o >= t->s->operation_count || t->seen[o] == 2) return FAULT(t, -1, "stream %d holds operation %d, which is none or in too many streams", i, o);
+            if (o < 0 || o >= t->s->operation_count || t->seen[o] == 2)
+                return FAULT(t, -1, "stream %d holds operation %d, which is none or in too many streams", i, o);
             t->stream[t->seen[o]][o] = i;
             t->place[t->seen[o]++][o] = k;
         }
     for (int i = 0; i < t->s->operation_count; i++) {
         int kind = t->s->operations[i].symbol / t->r->stage_count, part = (kind - SYMBOL_SEND_FORWARD) % PART_COUNT;
-        bool message = kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC, turn = kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD;
+        bool message = kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC,
+             turn = kind == SYMBOL_FORWARD || kind == SYMBOL_BACKWARD;
         int wanted = turn ? 1 : !message ? t->seen[i] : part == PART_BLOCKING ? 2 : part == PART_LINK;
-        if (t->seen[i] != wanted) return FAULT(t, t->s->operations[i].stage, "operation %d stands in %d streams, not in %d", i, t->seen[i], wanted);
+        if (t->seen[i] != wanted)
+            return FAULT(t, t->s->operations[i].stage, "operation %d stands in %d streams, not in %d", i, t->seen[i],
+                         wanted);
     }
     return true;
 }
@@ -124,7 +136,8 @@ static void expect_blocking(struct blocking *b, const struct table *t, int pass,
 
 // What stands between two turns of a stage (pass -1: none): what the first sends, then what the second needs; where the two
 // cross on one boundary, the forward message first.
-static struct blocking blocking_between(const struct table *t, int stage, int pass, int micro_batch, int next_pass, int next_micro_batch)
+static struct blocking blocking_between(const struct table *t, int stage, int pass, int micro_batch, int next_pass,
+                                        int next_micro_batch)
 {
     struct blocking b = {{-1, -1}, 0};
     bool crossing = pass == BACKWARD && next_pass == FORWARD;
@@ -139,7 +152,8 @@ static struct blocking blocking_between(const struct table *t, int stage, int pa
 // The stage's turns one after the other, as the schedule's rule has them.
 static bool check_compute(struct table *t, const struct stream *stream)
 {
-    int stage = stream->stage, done[PASSES] = {0, 0}, pass = -1, micro_batch = 0, at = 0, most = 0, m = t->r->micro_batches;
+    int stage = stream->stage, done[PASSES] = {0, 0}, pass = -1, micro_batch = 0, at = 0, most = 0,
+        m = t->r->micro_batches;
     for (int turn = 0; turn <= 2 * m; turn++) {
         bool back = done[BACKWARD] < m && done[FORWARD] >= forwards_before(t->r, stage, done[BACKWARD]);
         int next = turn == 2 * m ? -1 : back ? BACKWARD : FORWARD, next_micro_batch = next < 0 ? 0 : done[next];
@@ -149,8 +163,11 @@ static bool check_compute(struct table *t, const struct stream *stream)
         if (next >= 0) wanted[count++] = *turn_at(t, next, stage, next_micro_batch);
         for (int i = 0; i < count; i++, at++)
             if (at >= stream->count || stream->operations[at] != wanted[i])
-                return FAULT(t, stage, "compute stream, place %d: operation %d where the schedule's order has %d (%s of micro-batch %d)", at,
-                             at < stream->count ? stream->operations[at] : -1, wanted[i], next == BACKWARD ? "backward" : "forward", next_micro_batch);
+                return FAULT(
+                    t, stage,
+                    "compute stream, place %d: operation %d where the schedule's order has %d (%s of micro-batch %d)",
+                    at, at < stream->count ? stream->operations[at] : -1, wanted[i],
+                    next == BACKWARD ? "backward" : "forward", next_micro_batch);
         if (next < 0) break;
         done[next]++;
         if (done[FORWARD] - done[BACKWARD] > most) most = done[FORWARD] - done[BACKWARD];
@@ -158,9 +175,11 @@ static bool check_compute(struct table *t, const struct stream *stream)
         micro_batch = next_micro_batch;
     }
     if (at < stream->count && t->r->optimizer && stream->operations[at] == t->optimizer[stage]) at++;
-    if (at != stream->count) return FAULT(t, stage, "compute stream: %d operations behind the last backward", stream->count - at);
+    if (at != stream->count)
+        return FAULT(t, stage, "compute stream: %d operations behind the last backward", stream->count - at);
     if (t->s->in_flight[stage] != most || in_flight_of(t->r, stage) != most)
-        return FAULT(t, stage, "%d micro-batches in flight by the table, %d by its order", t->s->in_flight[stage], most);
+        return FAULT(t, stage, "%d micro-batches in flight by the table, %d by its order", t->s->in_flight[stage],
+                     most);
     return true;
 }
 
@@ -169,7 +188,8 @@ static bool check_link(struct table *t, const struct stream *stream)
 {
     int pass = stream->kind == STREAM_LINK_FORWARD ? FORWARD : BACKWARD;
     if (stream->stage >= t->r->stage_count - 1 || stream->count != t->r->micro_batches)
-        return FAULT(t, stream->stage, "link stream with %d operations, expected %d", stream->count, t->r->micro_batches);
+        return FAULT(t, stream->stage, "link stream with %d operations, expected %d", stream->count,
+                     t->r->micro_batches);
     for (int i = 0; i < stream->count; i++)
         if (stream->operations[i] != *message_at(t, pass, stream->stage, i, PART_LINK))
             return FAULT(t, stream->stage, "link stream, place %d: not the message of micro-batch %d", i, i);
@@ -181,13 +201,15 @@ static bool check_streams(struct table *t)
     int *found = filled(t->arena, t->stages, 0);
     for (int i = 0; i < t->s->stream_count; i++) {
         const struct stream *stream = &t->s->streams[i];
-        if (stream->stage < 0 || stream->stage >= t->r->stage_count) return FAULT(t, -1, "stream %d belongs to stage %d", i, stream->stage);
+        if (stream->stage < 0 || stream->stage >= t->r->stage_count)
+            return FAULT(t, -1, "stream %d belongs to stage %d", i, stream->stage);
         bool link = stream->kind == STREAM_LINK_FORWARD || stream->kind == STREAM_LINK_BACKWARD;
         if (link && !check_link(t, stream)) return false;
         if (stream->kind == STREAM_COMPUTE && (found[stream->stage]++ || !check_compute(t, stream))) return false;
         for (int k = 0; stream->kind == STREAM_SYNC && k < stream->count; k++) {
             int kind = t->s->operations[stream->operations[k]].symbol / t->r->stage_count;
-            if (kind != SYMBOL_SYNC && kind != SYMBOL_EMBEDDING_SYNC) return FAULT(t, stream->stage, "sync stream holds operation %d, no sync", stream->operations[k]);
+            if (kind != SYMBOL_SYNC && kind != SYMBOL_EMBEDDING_SYNC)
+                return FAULT(t, stream->stage, "sync stream holds operation %d, no sync", stream->operations[k]);
         }
     }
     // Each turn stands in one stream and each compute stream is complete; a stage without one is found by its turns.
@@ -198,7 +220,10 @@ static bool check_streams(struct table *t)
 
 // ---- dependences
 
-static void need(struct table *t, int before, int after) { t->needed[t->needed_count++] = (struct dependence){before, after}; }
+static void need(struct table *t, int before, int after)
+{
+    t->needed[t->needed_count++] = (struct dependence){before, after};
+}
 
 static void need_messages(struct table *t, int pass, int boundary, int micro_batch)
 {
@@ -261,8 +286,10 @@ static bool check_dependences(struct table *t)
     qsort(t->needed, t->needed_count, sizeof *t->needed, compare_dependences);
     for (size_t i = 0; i < t->needed_count; i++) {
         const struct dependence *d = &t->needed[i];
-        if (!ordered_by_stream(t, d->before, d->after) && !bsearch(d, given, given_count, sizeof *given, compare_dependences))
-            return FAULT(t, t->s->operations[d->after].stage, "operation %d does not wait for operation %d", d->after, d->before);
+        if (!ordered_by_stream(t, d->before, d->after) &&
+            !bsearch(d, given, given_count, sizeof *given, compare_dependences))
+            return FAULT(t, t->s->operations[d->after].stage, "operation %d does not wait for operation %d", d->after,
+                         d->before);
     }
     for (size_t i = 0; i < given_count; i++)
         if (!bsearch(&given[i], t->needed, t->needed_count, sizeof *given, compare_dependences))
@@ -275,15 +302,22 @@ static bool check_dependences(struct table *t)
 static bool same_request(struct table *t)
 {
     const struct schedule_request *x = &t->s->request, *y = t->r;
-    bool same = x->kind == y->kind && x->stage_count == y->stage_count && x->micro_batches == y->micro_batches && x->epilogue == y->epilogue &&
-                x->sync == y->sync && x->optimizer == y->optimizer && x->embedding_sync == y->embedding_sync;
+    bool same = x->kind == y->kind && x->stage_count == y->stage_count && x->micro_batches == y->micro_batches &&
+                x->epilogue == y->epilogue && x->sync == y->sync && x->optimizer == y->optimizer &&
+                x->embedding_sync == y->embedding_sync;
     for (int k = 0; k < PART_COUNT; k++) same = same && x->parts[k] == y->parts[k];
     return same || FAULT(t, -1, "the table was written for another request");
 }
 
-void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request, struct arena *arena)
+void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
+                   struct arena *arena)
 {
-    struct table t = {.s = s, .r = request, .v = v, .arena = arena, .stages = (size_t)request->stage_count, .micro_batches = (size_t)request->micro_batches};
+    struct table t = {.s = s,
+                      .r = request,
+                      .v = v,
+                      .arena = arena,
+                      .stages = (size_t)request->stage_count,
+                      .micro_batches = (size_t)request->micro_batches};
     struct arena_mark mark = arena_set_mark(arena);
     size_t turns = PASSES * t.stages * t.micro_batches, operations = (size_t)s->operation_count;
     t.turn = filled(arena, turns, -1);
@@ -296,5 +330,6 @@ void hear_schedule(struct verdict *v, const struct schedule *s, const struct sch
         t.stream[i] = filled(arena, operations, -1);
         t.place[i] = filled(arena, operations, -1);
     }
-    if (same_request(&t) && note_operations(&t) && note_streams(&t) && check_streams(&t) && check_dependences(&t)) arena_reset(arena, mark);
+    if (same_request(&t) && note_operations(&t) && note_streams(&t) && check_streams(&t) && check_dependences(&t))
+        arena_reset(arena, mark);
 }

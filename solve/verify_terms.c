@@ -14,19 +14,21 @@ static void add(struct sum *s, int64_t value)
     s->terms++;
 }
 
-static void compare(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed, struct sum own)
+static void compare(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
+                    struct sum own)
 {
     h->verdict->terms_checked += own.terms;
     int64_t off = claimed - own.value;
     if (claimed < 0 || llabs(off) > own.terms)
-        REJECT(rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld; %lld allowed for rounding)", what, (long long)claimed, unit, (long long)own.value,
-               (long long)off, (long long)own.terms);
+        REJECT(rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld; %lld allowed for rounding)", what,
+               (long long)claimed, unit, (long long)own.value, (long long)off, (long long)own.terms);
 }
 
 static int run_of(const struct hearing *h, int layer)
 {
     int run = 0;
-    for (int behind = h->problem->model.runs[0].count; layer >= behind; behind += h->problem->model.runs[run].count) run++;
+    for (int behind = h->problem->model.runs[0].count; layer >= behind; behind += h->problem->model.runs[run].count)
+        run++;
     return run;
 }
 
@@ -44,7 +46,8 @@ struct layer_terms { int64_t backward_ns, sync_ns; int roundings; };
 
 // The exposed part of the syncs that run behind the last backward, layer by layer from the last to the first: an account
 // of two clocks, one of the backward pass and one of the syncs.
-static struct sum sync_behind_backward(const struct hearing *h, const struct layer_terms *layers, int count, int64_t constant_ns)
+static struct sum sync_behind_backward(const struct hearing *h, const struct layer_terms *layers, int count,
+                                       int64_t constant_ns)
 {
     struct sum result = {0, 1};
     bool overlapped = h->problem->job.layout.gradient_sync == SYNC_OVERLAPPED;
@@ -85,7 +88,8 @@ static void hear_layer_prices(struct hearing *h, int stage)
     compare(h, "price", stage, "forward", "ns", x->forward_ns, forward);
     compare(h, "price", stage, "backward", "ns", x->backward_ns, backward);
     compare(h, "price", stage, "optimizer", "ns", x->optimizer_ns, optimizer);
-    compare(h, "price", stage, "sync", "ns", x->sync_ns, sync_behind_backward(h, layers, x->layer_count, sync_constant_ns(&h->assay, group)));
+    compare(h, "price", stage, "sync", "ns", x->sync_ns,
+            sync_behind_backward(h, layers, x->layer_count, sync_constant_ns(&h->assay, group)));
 }
 
 // ---- messages over the boundary behind a stage
@@ -109,9 +113,13 @@ static void hear_messages(struct hearing *h, int stage)
         return;
     }
     if (!h->sound[stage + 1]) return;
-    const struct priced_boundary_option *option = &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
-    int from = judged_group(h, stage), to = judged_group(h, stage + 1), run = run_of(h, x->first_layer + x->layer_count - 1);
-    if (!transfer_price(&h->assay, run, from, to, 0, forward) || !transfer_price(&h->assay, run, to, from, option->rank, drain)) return;
+    const struct priced_boundary_option *option =
+        &h->plan->boundary_options[h->plan->stages[stage + 1].boundary_option];
+    int from = judged_group(h, stage), to = judged_group(h, stage + 1),
+        run = run_of(h, x->first_layer + x->layer_count - 1);
+    if (!transfer_price(&h->assay, run, from, to, 0, forward) ||
+        !transfer_price(&h->assay, run, to, from, option->rank, drain))
+        return;
     transfer_price(&h->assay, run, to, from, option->epilogue_only ? 0 : option->rank, steady);
     hear_parts(h, stage, "send_forward", x->send_forward_ns, forward);
     hear_parts(h, stage, "send_backward", x->send_backward_ns, steady);
@@ -136,7 +144,8 @@ void hear_prices(struct hearing *h)
     }
     if (!h->sound[0] || !h->sound[last]) return;
     if (embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &embedding_ns))
-        compare(h, "price", -1, "embedding sync", "ns", h->plan->embedding_sync_ns, (struct sum){embedding_ns, h->assay.embedding_sync});
+        compare(h, "price", -1, "embedding sync", "ns", h->plan->embedding_sync_ns,
+                (struct sum){embedding_ns, h->assay.embedding_sync});
 }
 
 // ---- memory
@@ -192,10 +201,12 @@ static void hear_stage_memory(struct hearing *h, int stage)
     const struct plan_stage *x = &h->plan->stages[stage];
     const struct memory_parts *m = &x->memory;
     struct stage_bytes own = stage_bytes_of(h, stage);
-    const struct { const char *name; int64_t claimed; struct sum own; } parts[] = {
-        {"weights", m->weight_bytes, own.weight}, {"gradients", m->gradient_bytes, own.gradient}, {"optimizer", m->optimizer_bytes, own.optimizer},
-        {"activations", m->activation_bytes, own.activation}, {"working", m->working_bytes, own.working}, {"buffers", m->buffer_bytes, own.buffer},
-        {"feedback", m->feedback_bytes, own.feedback}, {"constant", m->constant_bytes, own.constant},
+    const struct { const char *name; int64_t claimed; struct sum own;
+    } parts[] = {
+        {"weights", m->weight_bytes, own.weight},         {"gradients", m->gradient_bytes, own.gradient},
+        {"optimizer", m->optimizer_bytes, own.optimizer}, {"activations", m->activation_bytes, own.activation},
+        {"working", m->working_bytes, own.working},       {"buffers", m->buffer_bytes, own.buffer},
+        {"feedback", m->feedback_bytes, own.feedback},    {"constant", m->constant_bytes, own.constant},
     };
     struct sum limit = {memory_limit_of(&h->assay, judged_group(h, stage)), 1}, total = {0};
     int64_t claimed_total = 0;
@@ -207,11 +218,11 @@ static void hear_stage_memory(struct hearing *h, int stage)
     }
     compare(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes, limit);
     if (claimed_total > x->memory_limit_bytes)
-        REJECT("memory", stage, "%lld bytes claimed, %lld over the limit of %lld", (long long)claimed_total, (long long)(claimed_total - x->memory_limit_bytes),
-               (long long)x->memory_limit_bytes);
+        REJECT("memory", stage, "%lld bytes claimed, %lld over the limit of %lld", (long long)claimed_total,
+               (long long)(claimed_total - x->memory_limit_bytes), (long long)x->memory_limit_bytes);
     if (total.value - total.terms > limit.value + 1)
-        REJECT("memory", stage, "the judge finds %lld bytes, %lld over the limit of %lld", (long long)total.value, (long long)(total.value - limit.value),
-               (long long)limit.value);
+        REJECT("memory", stage, "the judge finds %lld bytes, %lld over the limit of %lld", (long long)total.value,
+               (long long)(total.value - limit.value), (long long)limit.value);
 }
 
 void hear_memory(struct hearing *h)

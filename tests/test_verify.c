@@ -43,7 +43,8 @@ static bool choose(struct trial *t, int stage)
 {
     const struct choices *c = &t->choices;
     if (stage == t->priced.stage_count) return choices_fit_together(c, t->chosen);
-    int count = c->stages[stage].count, first = count ? (int)random_between(&t->rng, 0, count - 1) : 0, layer = next_layer(c, t->chosen, stage);
+    int count = c->stages[stage].count, first = count ? (int)random_between(&t->rng, 0, count - 1) : 0,
+        layer = next_layer(c, t->chosen, stage);
     for (int i = 0; i < count && t->visits < 20000; i++, t->visits++) {
         const struct choice *x = &c->stages[stage].items[(first + i) % count];
         if (c->by_position && x->first_layer != layer) continue;
@@ -62,9 +63,11 @@ static bool trial_open(struct trial *t, uint64_t seed, const struct random_limit
     arena_open(&t->arena, NULL);
     random_problem(&t->problem, &t->rng, limits, &t->arena);
     struct schedule_request request;
-    if (price_problem(&t->priced, &t->problem, &t->arena, &t->err) != OK) fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
+    if (price_problem(&t->priced, &t->problem, &t->arena, &t->err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
     request = schedule_request_of(&t->priced);
-    if (schedule_build(&t->schedule, &request, &t->arena, &t->err) != OK || choices_build(&t->choices, &t->priced, &t->schedule, &t->arena, &t->err) != OK ||
+    if (schedule_build(&t->schedule, &request, &t->arena, &t->err) != OK ||
+        choices_build(&t->choices, &t->priced, &t->schedule, &t->arena, &t->err) != OK ||
         graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
     t->chosen = TAKE(&t->arena, t->priced.stage_count, int);
@@ -90,8 +93,8 @@ static void expect_accepted(struct trial *t, const struct plan *plan, uint64_t s
 {
     struct verdict v = judge(t, plan);
     if (!v.accepted)
-        fail_msg("seed %llu: %d violations, the first: %s, stage %d: %s", (unsigned long long)seed, v.violation_count, v.violations[0].rule, v.violations[0].stage,
-                 v.violations[0].text);
+        fail_msg("seed %llu: %d violations, the first: %s, stage %d: %s", (unsigned long long)seed, v.violation_count,
+                 v.violations[0].rule, v.violations[0].stage, v.violations[0].text);
     assert_int_equal(v.replayed_ns, plan->iteration_ns);
     assert_true(v.terms_checked > 10);
 }
@@ -158,7 +161,10 @@ static bool layer_beyond(struct trial *t)
     return true;
 }
 
-static struct node_group *group_of(struct trial *t, int stage) { return &t->problem.cluster.groups[t->plan.stages[stage].group]; }
+static struct node_group *group_of(struct trial *t, int stage)
+{
+    return &t->problem.cluster.groups[t->plan.stages[stage].group];
+}
 
 static bool count_exceeded(struct trial *t)
 {
@@ -196,7 +202,8 @@ static bool unjoined(struct trial *t)
     t->problem.cluster.link_count = 0;
     for (int s = 0; s <= last_of(t); s++) {
         // Gradient sync and collectives stay inside the node, messages leave it.
-        if (group_of(t, s)->gpus_per_node < devices || group_of(t, s)->gpus_per_node >= devices * l->pipeline) return false;
+        if (group_of(t, s)->gpus_per_node < devices || group_of(t, s)->gpus_per_node >= devices * l->pipeline)
+            return false;
         group_of(t, s)->nic_count = 0;
     }
     return t->plan.stage_count > 1;
@@ -208,13 +215,15 @@ static bool set_limit(struct trial *t, int64_t missing)
     int s = some_stage(t), group = t->plan.stages[s].group;
     int64_t total = 0;
     for (int i = 0; i <= last_of(t); i++)
-        if (t->plan.stages[i].group == group && memory_total(&t->plan.stages[i].memory) > total) total = memory_total(&t->plan.stages[i].memory);
+        if (t->plan.stages[i].group == group && memory_total(&t->plan.stages[i].memory) > total)
+            total = memory_total(&t->plan.stages[i].memory);
     t->problem.job.memory_fraction = 1;
     t->problem.job.memory_margin_bytes = 0;
     for (int i = 0; i < t->problem.cluster.group_count; i++)
         if (i != group) t->problem.cluster.groups[i].memory_bytes = 1 << 30;
     t->problem.cluster.groups[group].memory_bytes = total - missing;
-    for (int i = 0; i <= last_of(t); i++) t->plan.stages[i].memory_limit_bytes = t->problem.cluster.groups[t->plan.stages[i].group].memory_bytes;
+    for (int i = 0; i <= last_of(t); i++)
+        t->plan.stages[i].memory_limit_bytes = t->problem.cluster.groups[t->plan.stages[i].group].memory_bytes;
     return total > missing;
 }
 
@@ -230,8 +239,9 @@ static bool limit_misreported(struct trial *t)
 static bool memory_misreported(struct trial *t)
 {
     struct plan_stage *x = &t->plan.stages[some_stage(t)];
-    int64_t *parts[] = {&x->memory.weight_bytes, &x->memory.gradient_bytes, &x->memory.optimizer_bytes, &x->memory.activation_bytes,
-                        &x->memory.working_bytes, &x->memory.buffer_bytes, &x->memory.feedback_bytes, &x->memory.constant_bytes};
+    int64_t *parts[] = {&x->memory.weight_bytes,     &x->memory.gradient_bytes, &x->memory.optimizer_bytes,
+                        &x->memory.activation_bytes, &x->memory.working_bytes,  &x->memory.buffer_bytes,
+                        &x->memory.feedback_bytes,   &x->memory.constant_bytes};
     // More than one byte for each rounded term, of which activations have one per micro-batch in flight.
     int64_t off = (x->layer_count + 4) * (t->plan.micro_batches + 1);
     int64_t *part = parts[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(parts) - 1)];
@@ -242,7 +252,8 @@ static bool memory_misreported(struct trial *t)
 static int used_options(const struct trial *t, bool boundary)
 {
     int used = 0;
-    for (int s = 0; s <= last_of(t); s++) used += boundary ? t->plan.stages[s].boundary_option > 0 : t->plan.stages[s].gradient_option > 0;
+    for (int s = 0; s <= last_of(t); s++)
+        used += boundary ? t->plan.stages[s].boundary_option > 0 : t->plan.stages[s].gradient_option > 0;
     return used;
 }
 
@@ -262,7 +273,8 @@ static bool budget_cost(struct trial *t)
 {
     int64_t cost = 0;
     for (int s = 0; s <= last_of(t); s++)
-        cost += t->plan.boundary_options[t->plan.stages[s].boundary_option].quality_cost + t->plan.gradient_options[t->plan.stages[s].gradient_option].quality_cost;
+        cost += t->plan.boundary_options[t->plan.stages[s].boundary_option].quality_cost +
+                t->plan.gradient_options[t->plan.stages[s].gradient_option].quality_cost;
     t->problem.job.budget.cost_max = cost - 1;
     return cost > 0;
 }
@@ -306,8 +318,14 @@ static struct rule *plant_rule(struct trial *t, enum rule_action action, int sta
 {
     t->problem.job.rules = TAKE(&t->arena, 1, struct rule);
     t->problem.job.rule_count = 1;
-    t->problem.job.rules[0] = (struct rule){.action = action, .stage = stage, .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1,
-                                            .compresses_gradient = -1, .compresses_boundary = -1};
+    t->problem.job.rules[0] = (struct rule){.action = action,
+                                            .stage = stage,
+                                            .holds_first = -1,
+                                            .holds_last = -1,
+                                            .layers_min = -1,
+                                            .layers_max = -1,
+                                            .compresses_gradient = -1,
+                                            .compresses_boundary = -1};
     return &t->problem.job.rules[0];
 }
 
@@ -522,15 +540,20 @@ static void check_damage(const struct damage *d, const struct verdict *v, uint64
 {
     bool found = false;
     if (!d->rule) {
-        if (!v->accepted) fail_msg("seed %llu, %s: rejected: %s: %s", (unsigned long long)seed, d->name, v->violations[0].rule, v->violations[0].text);
+        if (!v->accepted)
+            fail_msg("seed %llu, %s: rejected: %s: %s", (unsigned long long)seed, d->name, v->violations[0].rule,
+                     v->violations[0].text);
         return;
     }
     for (int i = 0; i < v->violation_count; i++) {
         bool fits = !strcmp(v->violations[i].rule, d->rule);
         found = found || fits;
-        if (d->alone && !fits) fail_msg("seed %llu, %s: also %s: %s", (unsigned long long)seed, d->name, v->violations[i].rule, v->violations[i].text);
+        if (d->alone && !fits)
+            fail_msg("seed %llu, %s: also %s: %s", (unsigned long long)seed, d->name, v->violations[i].rule,
+                     v->violations[i].text);
     }
-    if (!found || v->accepted) fail_msg("seed %llu, %s: not caught as '%s'", (unsigned long long)seed, d->name, d->rule);
+    if (!found || v->accepted)
+        fail_msg("seed %llu, %s: not caught as '%s'", (unsigned long long)seed, d->name, d->rule);
 }
 
 static void test_planted_faults(void **state)
@@ -571,6 +594,7 @@ static void test_no_plan(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_plans), cmocka_unit_test(test_planted_faults), cmocka_unit_test(test_no_plan)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_plans), cmocka_unit_test(test_planted_faults),
+                                       cmocka_unit_test(test_no_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,8 @@ static void make_problem(struct folder *f)
     for (;;) {
         random_problem(&f->problem, &rng, &limits, &f->arena);
         const struct job *j = &f->problem.job;
-        bool plain = j->layout.pipeline == f->problem.model.layer_count && j->layout.pipeline > 1 && f->problem.cluster.group_count == 1 && !j->rule_count;
+        bool plain = j->layout.pipeline == f->problem.model.layer_count && j->layout.pipeline > 1 &&
+                     f->problem.cluster.group_count == 1 && !j->rule_count;
         f->problem.cluster.groups[0].nodes = 16 * j->layout.data;
         f->problem.cluster.groups[0].memory_bytes = 1 << 30;
         if (plain && f->problem.cluster.groups[0].nic_count && f->problem.costs.gpus[0].precision_count) return;
@@ -91,7 +92,9 @@ static void make_plan(struct folder *f)
         // The plain choice: one layer, nothing compressed.
         for (chosen[s] = 0; chosen[s] < choices.stages[s].count; chosen[s]++) {
             const struct choice *x = &choices.stages[s].items[chosen[s]];
-            if (x->layer_count == 1 && (x->first_layer < 0 || x->first_layer == s) && !x->gradient_option && !x->boundary_option) break;
+            if (x->layer_count == 1 && (x->first_layer < 0 || x->first_layer == s) && !x->gradient_option &&
+                !x->boundary_option)
+                break;
         }
         assert_true(chosen[s] < choices.stages[s].count);
     }
@@ -118,7 +121,8 @@ static int open_folder(void **state)
 static int close_folder(void **state)
 {
     struct folder *f = *state;
-    static const char *const names[] = {"model.json", "cluster.json", "costs.json", "job.json", "problem.json", "plan.json", "verdict.json", "copy.json"};
+    static const char *const names[] = {"model.json",   "cluster.json", "costs.json",   "job.json",
+                                        "problem.json", "plan.json",    "verdict.json", "copy.json"};
     for (size_t i = 0; i < ARRAY_LENGTH(names); i++) unlink(inside(f, names[i]));
     int result = rmdir(f->path);
     arena_close(&f->arena);
@@ -195,10 +199,19 @@ static void test_missing_input(void **state)
 static void test_no_plan(void **state)
 {
     struct folder *f = *state;
-    struct plan none = {.name = f->plan.name, .outcome = OUTCOME_INFEASIBLE, .reason = "memory", .layout = f->plan.layout, .micro_batches = f->plan.micro_batches,
-                        .devices_per_stage = f->plan.devices_per_stage, .boundary_options = f->plan.boundary_options, .boundary_option_count = 1,
-                        .gradient_options = f->plan.gradient_options, .gradient_option_count = 1, .group_names = f->plan.group_names,
-                        .group_gpus = f->plan.group_gpus, .group_count = f->plan.group_count};
+    struct plan none = {.name = f->plan.name,
+                        .outcome = OUTCOME_INFEASIBLE,
+                        .reason = "memory",
+                        .layout = f->plan.layout,
+                        .micro_batches = f->plan.micro_batches,
+                        .devices_per_stage = f->plan.devices_per_stage,
+                        .boundary_options = f->plan.boundary_options,
+                        .boundary_option_count = 1,
+                        .gradient_options = f->plan.gradient_options,
+                        .gradient_option_count = 1,
+                        .group_names = f->plan.group_names,
+                        .group_gpus = f->plan.group_gpus,
+                        .group_count = f->plan.group_count};
     f->plan = none;
     save_plan(f, "plan.json");
     assert_int_equal(verify(f, NULL, NULL), EXIT_REJECTED);
@@ -217,7 +230,8 @@ static void test_bad_input(void **state)
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, open_folder, close_folder)
-    const struct CMUnitTest tests[] = {IN_FOLDER(test_accepted), IN_FOLDER(test_rejected), IN_FOLDER(test_changed_input),
-                                       IN_FOLDER(test_missing_input), IN_FOLDER(test_no_plan), IN_FOLDER(test_bad_input)};
+    const struct CMUnitTest tests[] = {IN_FOLDER(test_accepted),      IN_FOLDER(test_rejected),
+                                       IN_FOLDER(test_changed_input), IN_FOLDER(test_missing_input),
+                                       IN_FOLDER(test_no_plan),       IN_FOLDER(test_bad_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,9 @@ static void same(struct comparison *c, const char *what, int x, int y, int64_t t
 {
     c->terms++;
     c->halves += theirs != own;
-    if (llabs(theirs - own) > 1) fail_msg("problem %d: %s [%d, %d]: formulate says %lld, the judge %lld", c->problem, what, x, y, (long long)theirs, (long long)own);
+    if (llabs(theirs - own) > 1)
+        fail_msg("problem %d: %s [%d, %d]: formulate says %lld, the judge %lld", c->problem, what, x, y,
+                 (long long)theirs, (long long)own);
 }
 
 static void compare_groups(struct comparison *c)
@@ -36,12 +38,14 @@ static void compare_groups(struct comparison *c)
         const char *reason = exclusion_of(&c->assay, g);
         assert_string_equal(theirs->name, c->assay.problem->cluster.groups[g].name);
         if (!theirs->excluded != !reason)
-            fail_msg("problem %d: group %d: formulate %s, the judge %s", c->problem, g, theirs->excluded ? theirs->excluded : "takes it", reason ? reason : "takes it");
+            fail_msg("problem %d: group %d: formulate %s, the judge %s", c->problem, g,
+                     theirs->excluded ? theirs->excluded : "takes it", reason ? reason : "takes it");
         if (reason) continue;
         assert_int_equal(theirs->slots, slots_of(&c->assay, g));
         same(c, "memory limit", g, 0, theirs->memory_limit_bytes, memory_limit_of(&c->assay, g));
         same(c, "constant bytes", g, 0, theirs->constant_bytes, constant_bytes_of(&c->assay, g));
-        for (int o = 0; o < p->gradient_option_count; o++) same(c, "sync constant", g, o, theirs->sync_constant_ns[o], sync_constant_ns(&c->assay, g));
+        for (int o = 0; o < p->gradient_option_count; o++)
+            same(c, "sync constant", g, o, theirs->sync_constant_ns[o], sync_constant_ns(&c->assay, g));
     }
 }
 
@@ -60,9 +64,11 @@ static void compare_run(struct comparison *c, int r)
     }
     same(c, "message bytes", r, 0, p->cuts[theirs->cut].message_bytes, own.message);
     for (int o = 0; o < p->gradient_option_count; o++)
-        same(c, "gradient feedback", r, o, theirs->feedback_bytes[o], gradient_feedback_of(&c->assay, r, p->gradient_options[o].rank));
+        same(c, "gradient feedback", r, o, theirs->feedback_bytes[o],
+             gradient_feedback_of(&c->assay, r, p->gradient_options[o].rank));
     for (int o = 0; o < p->boundary_option_count; o++)
-        same(c, "boundary feedback", r, o, p->cuts[theirs->cut].feedback_bytes[o], boundary_feedback_of(&c->assay, r, p->boundary_options[o].rank));
+        same(c, "boundary feedback", r, o, p->cuts[theirs->cut].feedback_bytes[o],
+             boundary_feedback_of(&c->assay, r, p->boundary_options[o].rank));
     for (int g = 0; g < p->group_count; g++) {
         if (p->groups[g].excluded) continue;
         struct layer_duration d = layer_duration_of(&c->assay, r, g);
@@ -72,7 +78,8 @@ static void compare_run(struct comparison *c, int r)
         same(c, "full", r, g, theirs->full_ns[g], d.full_ns);
         same(c, "optimizer", r, g, theirs->optimizer_ns[g], d.optimizer_ns);
         for (int o = 0; o < p->gradient_option_count; o++)
-            same(c, "layer sync", r, g, theirs->sync_ns[o][g], layer_sync_ns(&c->assay, r, g, p->gradient_options[o].rank));
+            same(c, "layer sync", r, g, theirs->sync_ns[o][g],
+                 layer_sync_ns(&c->assay, r, g, p->gradient_options[o].rank));
     }
 }
 
@@ -82,12 +89,15 @@ static void compare_messages(struct comparison *c, int r, int from, int to)
     const struct priced_cut *cut = &p->cuts[p->runs[r].cut];
     const int64_t *there = &cut->forward_ns[(from * p->group_count + to) * PART_COUNT];
     int64_t forward[PART_COUNT], backward[PART_COUNT];
-    bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) && transfer_price(&c->assay, r, from, to, 0, forward) &&
+    bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) &&
+                  transfer_price(&c->assay, r, from, to, 0, forward) &&
                   transfer_price(&c->assay, r, to, from, 0, backward);
     for (int o = 0; o < p->boundary_option_count; o++) {
         const int64_t *back = &cut->backward_ns[o][(from * p->group_count + to) * PART_COUNT];
         bool theirs = there[0] != PRICE_NONE && back[0] != PRICE_NONE;
-        if (theirs != joined) fail_msg("problem %d: groups %d and %d are %sjoined for the judge", c->problem, from, to, joined ? "" : "not ");
+        if (theirs != joined)
+            fail_msg("problem %d: groups %d and %d are %sjoined for the judge", c->problem, from, to,
+                     joined ? "" : "not ");
         if (!joined) continue;
         transfer_price(&c->assay, r, to, from, p->boundary_options[o].rank, backward);
         for (int part = 0; part < PART_COUNT; part++) {
@@ -127,7 +137,8 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->boundary_option_count, next);
     next = 1;
     for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank >= j->budget.rank_min) assert_int_equal(p->gradient_options[next++].rank, j->gradient_options[i].rank);
+        if (j->gradient_options[i].rank >= j->budget.rank_min)
+            assert_int_equal(p->gradient_options[next++].rank, j->gradient_options[i].rank);
     assert_int_equal(p->gradient_option_count, next);
 }
 
@@ -161,8 +172,9 @@ static int64_t compare_problems(int flavour, bool long_and_close, int count, int
         struct priced priced;
         arena_open(&arena, NULL);
         random_problem(&problem, &rng, &limits, &arena);
-        if (model_check(&problem.model, &err) || cluster_check(&problem.cluster, &err) || costs_check(&problem.costs, &err) || job_check(&problem.job, &err) ||
-            problem_check(&problem, &err) || price_problem(&priced, &problem, &arena, &err))
+        if (model_check(&problem.model, &err) || cluster_check(&problem.cluster, &err) ||
+            costs_check(&problem.costs, &err) || job_check(&problem.job, &err) || problem_check(&problem, &err) ||
+            price_problem(&priced, &problem, &arena, &err))
             fail_msg("problem %d: %s", i, err.text);
         c.priced = &priced;
         c.assay = assay_of(&problem);
@@ -196,18 +208,35 @@ static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVO
 
 static struct problem hand_problem(void)
 {
-    static struct layer_run runs[] = {{"embedding", LAYER_EMBEDDING, 1, false, {0}}, {"block", LAYER_BLOCK, 2, true, {0}}, {"head", LAYER_HEAD, 1, false, {0}}};
+    static struct layer_run runs[] = {{"embedding", LAYER_EMBEDDING, 1, false, {0}},
+                                      {"block", LAYER_BLOCK, 2, true, {0}},
+                                      {"head", LAYER_HEAD, 1, false, {0}}};
     static struct nic nics[] = {{NIC_ETHERNET, 2, {1e9, 1e-6}}};
     static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1}};
     static struct precision_costs rates[] = {{FP16, {.value = 1e9}, {.value = 1e9}, {.value = 1e9}}};
-    static struct gpu_costs gpus[] = {{"gpu", rates, 1, {.value = 1e9}, {.value = 1e-6}, {.value = 2e-6}, {.value = 100}}};
+    static struct gpu_costs gpus[] = {
+        {"gpu", rates, 1, {.value = 1e9}, {.value = 1e-6}, {.value = 2e-6}, {.value = 100}}};
     struct problem p = {0};
     p.model = (struct model){.has_shape = true, .runs = runs, .run_count = 3, .layer_count = 4};
-    p.model.shape = (struct shape){.hidden = 8, .ffn = 32, .heads = 2, .kv_heads = 2, .head_width = 4, .vocabulary = 64, .linear_bias = true, .qkv_bias = true};
+    p.model.shape = (struct shape){.hidden = 8,
+                                   .ffn = 32,
+                                   .heads = 2,
+                                   .kv_heads = 2,
+                                   .head_width = 4,
+                                   .vocabulary = 64,
+                                   .linear_bias = true,
+                                   .qkv_bias = true};
     p.cluster = (struct cluster){.groups = groups, .group_count = 1};
-    p.costs = (struct costs){.gpus = gpus, .gpu_count = 1, .intra_efficiency = {.value = 1}, .transfer_share = {0, 0.5, 0.5}};
+    p.costs =
+        (struct costs){.gpus = gpus, .gpu_count = 1, .intra_efficiency = {.value = 1}, .transfer_share = {0, 0.5, 0.5}};
     for (int i = 0; i < NIC_KIND_COUNT; i++) p.costs.network_efficiency[i].value = 0.5;
-    p.job = (struct job){.sequence = 4, .global_batch = 8, .precision = FP16, .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = 0.5, .memory_margin_bytes = 7};
+    p.job = (struct job){.sequence = 4,
+                         .global_batch = 8,
+                         .precision = FP16,
+                         .gradient_bytes_per_value = 4,
+                         .adam = true,
+                         .memory_fraction = 0.5,
+                         .memory_margin_bytes = 7};
     p.job.layout = (struct layout){.tensor = 1, .context = 1, .data = 2, .pipeline = 2, .micro_batch = 1};
     return p;
 }

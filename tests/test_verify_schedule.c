@@ -14,7 +14,8 @@
 
 static struct schedule_request random_request(struct random *rng)
 {
-    struct schedule_request r = {.kind = random_chance(rng, 50) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .stage_count = (int)random_between(rng, 1, 6)};
+    struct schedule_request r = {.kind = random_chance(rng, 50) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
+                                 .stage_count = (int)random_between(rng, 1, 6)};
     r.micro_batches = (int)random_between(rng, 1, 9);
     for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_chance(rng, 60);
     r.epilogue = random_chance(rng, 50);
@@ -24,14 +25,21 @@ static struct schedule_request random_request(struct random *rng)
     return r;
 }
 
-struct table { struct arena arena; struct error err; struct random rng; struct schedule_request request; struct schedule schedule; };
+struct table {
+    struct arena arena;
+    struct error err;
+    struct random rng;
+    struct schedule_request request;
+    struct schedule schedule;
+};
 
 static void table_open(struct table *t, uint64_t seed)
 {
     *t = (struct table){.rng = {seed}};
     arena_open(&t->arena, NULL);
     t->request = random_request(&t->rng);
-    if (schedule_build(&t->schedule, &t->request, &t->arena, &t->err) != OK) fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
+    if (schedule_build(&t->schedule, &t->request, &t->arena, &t->err) != OK)
+        fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
 }
 
 static bool is_faulty(struct table *t)
@@ -131,7 +139,8 @@ static bool drop_operation(struct table *t)
 
 static bool misstate_in_flight(struct table *t)
 {
-    t->schedule.in_flight[random_between(&t->rng, 0, t->request.stage_count - 1)] += random_chance(&t->rng, 50) ? 1 : -1;
+    t->schedule.in_flight[random_between(&t->rng, 0, t->request.stage_count - 1)] +=
+        random_chance(&t->rng, 50) ? 1 : -1;
     return true;
 }
 
@@ -155,20 +164,30 @@ static bool pretend(struct table *t)
     struct schedule_request before = t->request;
     ask_differently(t);
     t->schedule.request = t->request;
-    bool same_table = t->request.stage_count == 1 && (t->request.epilogue != before.epilogue || memcmp(t->request.parts, before.parts, sizeof before.parts));
+    bool same_table = t->request.stage_count == 1 && (t->request.epilogue != before.epilogue ||
+                                                      memcmp(t->request.parts, before.parts, sizeof before.parts));
     // With one micro-batch, or one stage, the two schedules are the same.
-    same_table = same_table || (t->request.kind != before.kind && (t->request.micro_batches == 1 || t->request.stage_count == 1));
+    same_table = same_table ||
+                 (t->request.kind != before.kind && (t->request.micro_batches == 1 || t->request.stage_count == 1));
     // A drain without messages has no symbols.
     bool messages = false;
     for (int i = 0; i < PART_COUNT; i++) messages = messages || before.parts[i];
-    return !same_table && (messages || t->request.epilogue == before.epilogue) && !(t->request.stage_count == 1 && t->request.kind != before.kind);
+    return !same_table && (messages || t->request.epilogue == before.epilogue) &&
+           !(t->request.stage_count == 1 && t->request.kind != before.kind);
 }
 
-static const struct damage { const char *name; bool (*plant)(struct table *t); } damages[] = {
-    {"two operations of a stream swapped", swap_in_stream}, {"an operation gone from its stream", drop_from_stream},
-    {"a dependence gone", drop_dependence}, {"a dependence turned round", turn_dependence}, {"a dependence bent", bend_dependence},
-    {"an operation with another symbol", rename_operation}, {"an operation of another micro-batch", move_operation},
-    {"an operation gone", drop_operation}, {"in flight misstated", misstate_in_flight}, {"another request", ask_differently},
+static const struct damage { const char *name; bool (*plant)(struct table *t);
+} damages[] = {
+    {"two operations of a stream swapped", swap_in_stream},
+    {"an operation gone from its stream", drop_from_stream},
+    {"a dependence gone", drop_dependence},
+    {"a dependence turned round", turn_dependence},
+    {"a dependence bent", bend_dependence},
+    {"an operation with another symbol", rename_operation},
+    {"an operation of another micro-batch", move_operation},
+    {"an operation gone", drop_operation},
+    {"in flight misstated", misstate_in_flight},
+    {"another request", ask_differently},
     {"another request, hidden", pretend},
 };
 
@@ -197,7 +216,9 @@ static int64_t draw_duration(struct random *rng) { return random_chance(rng, 20)
 static struct plan random_claims(struct table *t, int64_t *durations)
 {
     int stages = t->request.stage_count;
-    struct plan plan = {.stage_count = stages, .stages = TAKE(&t->arena, stages, struct plan_stage), .embedding_sync_ns = draw_duration(&t->rng)};
+    struct plan plan = {.stage_count = stages,
+                        .stages = TAKE(&t->arena, stages, struct plan_stage),
+                        .embedding_sync_ns = draw_duration(&t->rng)};
     durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = plan.embedding_sync_ns;
     for (int s = 0; s < stages; s++) {
         struct plan_stage *x = &plan.stages[s];
@@ -206,9 +227,12 @@ static struct plan random_claims(struct table *t, int64_t *durations)
         durations[symbol_index(stages, SYMBOL_SYNC, s)] = x->sync_ns = draw_duration(&t->rng);
         durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = x->optimizer_ns = draw_duration(&t->rng);
         for (int part = 0; part < PART_COUNT; part++) {
-            durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)] = x->send_forward_ns[part] = draw_duration(&t->rng);
-            durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)] = x->send_backward_ns[part] = draw_duration(&t->rng);
-            durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)] = x->send_epilogue_ns[part] = draw_duration(&t->rng);
+            durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)] = x->send_forward_ns[part] =
+                draw_duration(&t->rng);
+            durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)] = x->send_backward_ns[part] =
+                draw_duration(&t->rng);
+            durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)] = x->send_epilogue_ns[part] =
+                draw_duration(&t->rng);
         }
     }
     return plan;
@@ -238,9 +262,10 @@ static void test_cycle(void **state)
     struct plan plan = random_claims(&t, durations);
     const struct stream *s = &t.schedule.streams[0];
     assert_true(s->count > 1);
-    t.schedule.dependences = arena_grow(&t.arena, t.schedule.dependences, (size_t)t.schedule.dependence_count, (size_t)t.schedule.dependence_count + 1,
-                                        sizeof *t.schedule.dependences);
-    t.schedule.dependences[t.schedule.dependence_count++] = (struct dependence){s->operations[s->count - 1], s->operations[0]};
+    t.schedule.dependences = arena_grow(&t.arena, t.schedule.dependences, (size_t)t.schedule.dependence_count,
+                                        (size_t)t.schedule.dependence_count + 1, sizeof *t.schedule.dependences);
+    t.schedule.dependences[t.schedule.dependence_count++] =
+        (struct dependence){s->operations[s->count - 1], s->operations[0]};
     assert_int_equal(judged_replay(&t.schedule, &plan, &t.arena), -1);
     arena_close(&t.arena);
 }
@@ -248,7 +273,10 @@ static void test_cycle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right_tables), cmocka_unit_test(test_damaged_tables), cmocka_unit_test(test_replay_is_longest_path), cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_right_tables),
+        cmocka_unit_test(test_damaged_tables),
+        cmocka_unit_test(test_replay_is_longest_path),
+        cmocka_unit_test(test_cycle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

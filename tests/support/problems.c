@@ -21,7 +21,12 @@ bool random_chance(struct random *rng, int percent) { return random_between(rng,
 
 struct random_limits random_limits_small(void)
 {
-    return (struct random_limits){.layers_max = 9, .stages_max = 4, .groups_max = 3, .micro_batches_max = 6, .plans_max = 200000, .flavour = FLAVOUR_ANY};
+    return (struct random_limits){.layers_max = 9,
+                                  .stages_max = 4,
+                                  .groups_max = 3,
+                                  .micro_batches_max = 6,
+                                  .plans_max = 200000,
+                                  .flavour = FLAVOUR_ANY};
 }
 
 // What one problem is drawn with.
@@ -42,7 +47,10 @@ static int size_between(struct draw *d, int low, int high)
 
 static bool rich(struct draw *d, int percent) { return random_chance(d->rng, percent * d->richness / 100); }
 
-static struct estimate exactly(double value) { return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED}; }
+static struct estimate exactly(double value)
+{
+    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
+}
 
 static double seconds(int64_t ns) { return (double)ns * 1e-9; }
 
@@ -50,15 +58,18 @@ static double seconds(int64_t ns) { return (double)ns * 1e-9; }
 
 static struct measured_bytes draw_bytes(struct draw *d, const struct job *j)
 {
-    struct measured_bytes m = {.weight_bytes = random_between(d->rng, 0, 2000), .optimizer_bytes = random_between(d->rng, 0, 3000)};
+    struct measured_bytes m = {.weight_bytes = random_between(d->rng, 0, 2000),
+                               .optimizer_bytes = random_between(d->rng, 0, 3000)};
     m.matrix_rows = random_chance(d->rng, 80) ? random_between(d->rng, 8, 40) : 0;
     m.matrix_columns = m.matrix_rows ? random_between(d->rng, 8, 40) : 0;
     m.gradient_bytes = j->gradient_bytes_per_value * m.matrix_rows * m.matrix_columns + random_between(d->rng, 0, 1000);
-    m.boundary_bytes = m.matrix_rows ? precision_bytes(j->precision) * m.matrix_rows * m.matrix_columns : random_between(d->rng, 1, 4000);
+    m.boundary_bytes = m.matrix_rows ? precision_bytes(j->precision) * m.matrix_rows * m.matrix_columns
+                                     : random_between(d->rng, 1, 4000);
     m.stash_bytes[RECOMPUTE_NONE] = random_between(d->rng, 1000, 4000);
     m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 50, 100) / 100;
     m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 5, 50) / 100;
-    for (int i = 0; i < 3; i++) m.working_bytes[i] = random_chance(d->rng, 30) ? 0 : m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i];
+    for (int i = 0; i < 3; i++)
+        m.working_bytes[i] = random_chance(d->rng, 30) ? 0 : m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i];
     return m;
 }
 
@@ -81,13 +92,24 @@ static void add_run(struct draw *d, enum layer_kind kind, int count)
 static void draw_shape(struct draw *d)
 {
     int64_t tensor = d->p->job.layout.tensor;
-    int64_t kv_heads = tensor * random_between(d->rng, 1, 2), heads = kv_heads * random_between(d->rng, 1, 2), width = 4 * random_between(d->rng, 1, 2);
+    int64_t kv_heads = tensor * random_between(d->rng, 1, 2), heads = kv_heads * random_between(d->rng, 1, 2),
+            width = 4 * random_between(d->rng, 1, 2);
     bool gated = random_chance(d->rng, 50), rms = random_chance(d->rng, 50), bias = random_chance(d->rng, 50);
     d->p->model.has_shape = true;
     d->p->model.shape = (struct shape){
-        .hidden = heads * width, .ffn = heads * width * random_between(d->rng, 2, 4), .heads = heads, .kv_heads = kv_heads, .head_width = width,
-        .vocabulary = tensor * random_between(d->rng, 8, 64), .positions = random_chance(d->rng, 50) ? d->p->job.sequence : 0, .gated_ffn = gated, .rms_norm = rms,
-        .qkv_bias = bias, .linear_bias = bias && random_chance(d->rng, 50), .dropout = random_chance(d->rng, 50), .tied_embeddings = random_chance(d->rng, 50),
+        .hidden = heads * width,
+        .ffn = heads * width * random_between(d->rng, 2, 4),
+        .heads = heads,
+        .kv_heads = kv_heads,
+        .head_width = width,
+        .vocabulary = tensor * random_between(d->rng, 8, 64),
+        .positions = random_chance(d->rng, 50) ? d->p->job.sequence : 0,
+        .gated_ffn = gated,
+        .rms_norm = rms,
+        .qkv_bias = bias,
+        .linear_bias = bias && random_chance(d->rng, 50),
+        .dropout = random_chance(d->rng, 50),
+        .tied_embeddings = random_chance(d->rng, 50),
     };
 }
 
@@ -98,7 +120,8 @@ static void draw_model(struct draw *d)
     if (d->flavour == FLAVOUR_UNLIKE) {
         while (m->layer_count < d->layers) {
             int left = d->layers - m->layer_count;
-            add_run(d, LAYER_MEASURED, random_chance(d->rng, 70) || left == 1 ? 1 : (int)random_between(d->rng, 1, left < 4 ? left : 4));
+            add_run(d, LAYER_MEASURED,
+                    random_chance(d->rng, 70) || left == 1 ? 1 : (int)random_between(d->rng, 1, left < 4 ? left : 4));
         }
         return;
     }
@@ -114,7 +137,8 @@ static void draw_model(struct draw *d)
 
 static struct link draw_link(struct draw *d, double scale)
 {
-    return (struct link){scale * (double)random_between(d->rng, 1, 40) * 1e9, seconds(random_chance(d->rng, 40) ? 0 : random_between(d->rng, 1, 300))};
+    return (struct link){scale * (double)random_between(d->rng, 1, 40) * 1e9,
+                         seconds(random_chance(d->rng, 40) ? 0 : random_between(d->rng, 1, 300))};
 }
 
 static void draw_group(struct draw *d, int index)
@@ -122,7 +146,9 @@ static void draw_group(struct draw *d, int index)
     struct node_group *g = &d->p->cluster.groups[index];
     const struct layout *l = &d->p->job.layout;
     int collective = l->tensor * l->context, slots = (int)random_between(d->rng, 1, d->stages + 1);
-    *g = (struct node_group){.name = arena_print(d->arena, "group%d", index), .intra = draw_link(d, 4), .nics = TAKE(d->arena, NIC_KIND_COUNT, struct nic)};
+    *g = (struct node_group){.name = arena_print(d->arena, "group%d", index),
+                             .intra = draw_link(d, 4),
+                             .nics = TAKE(d->arena, NIC_KIND_COUNT, struct nic)};
     g->gpu = random_chance(d->rng, 80) ? arena_print(d->arena, "gpu%d", index) : "gpu0";
     g->gpus_per_node = random_chance(d->rng, 15) ? 1 : collective * (int)random_between(d->rng, 1, 4);
     int per_node = g->gpus_per_node / collective;
@@ -130,14 +156,18 @@ static void draw_group(struct draw *d, int index)
     int first_kind = random_chance(d->rng, 75) ? NIC_ETHERNET : (int)random_between(d->rng, 0, NIC_KIND_COUNT - 1);
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
         if (kind == first_kind || random_chance(d->rng, 15))
-            g->nics[g->nic_count++] = (struct nic){(enum nic_kind)kind, (int)random_between(d->rng, 1, 4), draw_link(d, 1)};
+            g->nics[g->nic_count++] =
+                (struct nic){(enum nic_kind)kind, (int)random_between(d->rng, 1, 4), draw_link(d, 1)};
     if (random_chance(d->rng, 4)) g->nic_count = 0;
 }
 
 static void draw_cluster(struct draw *d)
 {
     struct cluster *c = &d->p->cluster;
-    *c = (struct cluster){.name = "random", .document.path = "", .groups = TAKE(d->arena, d->groups, struct node_group), .group_count = d->groups};
+    *c = (struct cluster){.name = "random",
+                          .document.path = "",
+                          .groups = TAKE(d->arena, d->groups, struct node_group),
+                          .group_count = d->groups};
     c->links = TAKE(d->arena, d->groups * d->groups, struct group_link);
     for (int g = 0; g < d->groups; g++) draw_group(d, g);
     for (int from = 0; from < d->groups; from++)
@@ -150,7 +180,8 @@ static void draw_cluster(struct draw *d)
 static struct layer_time draw_time(struct draw *d, const char *run, const char *gpu)
 {
     struct layer_time t = {.run = run, .gpu = gpu};
-    int64_t forward = random_between(d->rng, 50, 2000), backward = forward + random_between(d->rng, 0, 2000), full = forward;
+    int64_t forward = random_between(d->rng, 50, 2000), backward = forward + random_between(d->rng, 0, 2000),
+            full = forward;
     if (d->limits->long_and_close) {
         // All layers alike on all GPUs but for a few nanoseconds: so are the best plans.
         forward = d->base_ns + random_between(d->rng, 0, 25);
@@ -158,7 +189,8 @@ static struct layer_time draw_time(struct draw *d, const char *run, const char *
         full = forward;
     }
     int64_t selective = random_between(d->rng, 0, full / (d->limits->long_and_close ? 10000000 : 2));
-    t.forward_s = seconds(forward), t.backward_s = seconds(backward), t.selective_s = seconds(selective), t.full_s = seconds(full);
+    t.forward_s = seconds(forward), t.backward_s = seconds(backward), t.selective_s = seconds(selective),
+    t.full_s = seconds(full);
     t.optimizer_s = seconds(random_chance(d->rng, 50) ? 0 : random_between(d->rng, 0, 500));
     if (random_chance(d->rng, 20)) t.tensor = d->p->job.layout.tensor;
     if (random_chance(d->rng, 20)) t.micro_batch = d->p->job.layout.micro_batch;
@@ -177,25 +209,33 @@ static void draw_gpu(struct draw *d, const char *gpu)
     struct costs *c = &d->p->costs;
     struct gpu_costs *g = &c->gpus[c->gpu_count++];
     *g = (struct gpu_costs){
-        .gpu = gpu, .precisions = TAKE(d->arena, 1, struct precision_costs), .memory_bytes_per_s = exactly((double)random_between(d->rng, 1, 40) * 1e10),
-        .layer_overhead_s = exactly(seconds(random_between(d->rng, 0, 100))), .compression_overhead_s = exactly(seconds(random_between(d->rng, 0, 60))),
+        .gpu = gpu,
+        .precisions = TAKE(d->arena, 1, struct precision_costs),
+        .memory_bytes_per_s = exactly((double)random_between(d->rng, 1, 40) * 1e10),
+        .layer_overhead_s = exactly(seconds(random_between(d->rng, 0, 100))),
+        .compression_overhead_s = exactly(seconds(random_between(d->rng, 0, 60))),
         .constant_bytes = exactly((double)random_between(d->rng, 0, 500)),
     };
     if (random_chance(d->rng, 97))
-        g->precisions[g->precision_count++] = (struct precision_costs){
-            d->p->job.precision, exactly((double)random_between(d->rng, 1, 60) * 3e9), exactly((double)random_between(d->rng, 1, 60) * 2e9),
-            exactly((double)random_between(d->rng, 1, 90) * 1e10)};
+        g->precisions[g->precision_count++] =
+            (struct precision_costs){d->p->job.precision, exactly((double)random_between(d->rng, 1, 60) * 3e9),
+                                     exactly((double)random_between(d->rng, 1, 60) * 2e9),
+                                     exactly((double)random_between(d->rng, 1, 90) * 1e10)};
 }
 
 static void draw_costs(struct draw *d)
 {
-    static const double shares[][PART_COUNT] = {{0, 0, 1}, {0, 1, 0}, {1, 0, 0}, {0, 0.5, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0, 0.5}};
+    static const double shares[][PART_COUNT] = {{0, 0, 1},     {0, 1, 0},         {1, 0, 0},
+                                                {0, 0.5, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0, 0.5}};
     struct costs *c = &d->p->costs;
     const struct model *m = &d->p->model;
-    *c = (struct costs){.name = "random", .document.path = "", .intra_efficiency = exactly(0.75 + 0.25 * (double)random_between(d->rng, 0, 1))};
+    *c = (struct costs){.name = "random",
+                        .document.path = "",
+                        .intra_efficiency = exactly(0.75 + 0.25 * (double)random_between(d->rng, 0, 1))};
     c->gpus = TAKE(d->arena, d->groups, struct gpu_costs);
     c->layer_times = TAKE(d->arena, d->groups * m->run_count, struct layer_time);
-    for (int i = 0; i < NIC_KIND_COUNT; i++) c->network_efficiency[i] = exactly((double)random_between(d->rng, 6, 10) / 10);
+    for (int i = 0; i < NIC_KIND_COUNT; i++)
+        c->network_efficiency[i] = exactly((double)random_between(d->rng, 6, 10) / 10);
     const double *share = shares[random_between(d->rng, 0, (int64_t)ARRAY_LENGTH(shares) - 1)];
     for (int i = 0; i < PART_COUNT; i++) c->transfer_share[i] = share[i];
     bool stated = d->flavour != FLAVOUR_SHAPE || d->limits->long_and_close || random_chance(d->rng, 30);
@@ -214,7 +254,11 @@ static void draw_layout(struct draw *d)
 {
     struct layout *l = &d->p->job.layout;
     bool shape = d->flavour == FLAVOUR_SHAPE;
-    *l = (struct layout){.tensor = 1, .context = 1, .data = random_chance(d->rng, 50) ? 2 : 1, .pipeline = d->stages, .micro_batch = 1};
+    *l = (struct layout){.tensor = 1,
+                         .context = 1,
+                         .data = random_chance(d->rng, 50) ? 2 : 1,
+                         .pipeline = d->stages,
+                         .micro_batch = 1};
     if (shape) {
         l->tensor = random_chance(d->rng, 30) ? 2 : 1;
         l->context = random_chance(d->rng, 15) ? 2 : 1;
@@ -241,12 +285,14 @@ static void draw_options(struct draw *d)
     int rank = 0;
     while (j->boundary_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->boundary_options[j->boundary_option_count++] = (struct boundary_compression){rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
+        j->boundary_options[j->boundary_option_count++] =
+            (struct boundary_compression){rank, random_chance(d->rng, 50), random_between(d->rng, 0, 3)};
     }
     rank = 0;
     while (j->gradient_option_count < 2 && rich(d, 45)) {
         rank += (int)random_between(d->rng, 1, 3);
-        j->gradient_options[j->gradient_option_count++] = (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
+        j->gradient_options[j->gradient_option_count++] =
+            (struct gradient_compression){rank, random_between(d->rng, 0, 3)};
     }
     bool limited = random_chance(d->rng, 60);
     j->budget = (struct quality_budget){
@@ -260,13 +306,20 @@ static void draw_options(struct draw *d)
 static void draw_rule(struct draw *d, struct rule *r)
 {
     int last = d->layers - 1;
-    *r = (struct rule){.action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID, .stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1,
-                       .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+    *r = (struct rule){.action = random_chance(d->rng, 50) ? RULE_REQUIRE : RULE_FORBID,
+                       .stage = random_chance(d->rng, 80) ? (int)random_between(d->rng, 0, d->stages - 1) : -1,
+                       .holds_first = -1,
+                       .holds_last = -1,
+                       .layers_min = -1,
+                       .layers_max = -1,
+                       .compresses_gradient = -1,
+                       .compresses_boundary = -1};
     r->groups = TAKE(d->arena, d->groups, const char *);
     switch (random_between(d->rng, 0, 5)) {
     case 0:
         for (int g = 0; g < d->groups; g++)
-            if (random_chance(d->rng, 60) || (g == d->groups - 1 && !r->group_count)) r->groups[r->group_count++] = d->p->cluster.groups[g].name;
+            if (random_chance(d->rng, 60) || (g == d->groups - 1 && !r->group_count))
+                r->groups[r->group_count++] = d->p->cluster.groups[g].name;
         break;
     case 1:
         if (r->action == RULE_REQUIRE && r->stage < 0 && d->stages > 1) r->stage = 0;
@@ -274,9 +327,13 @@ static void draw_rule(struct draw *d, struct rule *r)
         r->holds_last = (int)random_between(d->rng, r->holds_first, r->holds_first < last ? r->holds_first + 1 : last);
         break;
     case 2:
-        if (random_chance(d->rng, 30)) r->run = d->p->model.runs[random_between(d->rng, 0, d->p->model.run_count - 1)].name;
-        r->layers_min = random_chance(d->rng, 50) ? (int)random_between(d->rng, r->run ? 0 : 1, d->layers < 3 ? d->layers : 3) : -1;
-        r->layers_max = r->layers_min < 0 || random_chance(d->rng, 50) ? (int)random_between(d->rng, r->layers_min < 0 ? 1 : r->layers_min, d->layers) : -1;
+        if (random_chance(d->rng, 30))
+            r->run = d->p->model.runs[random_between(d->rng, 0, d->p->model.run_count - 1)].name;
+        r->layers_min =
+            random_chance(d->rng, 50) ? (int)random_between(d->rng, r->run ? 0 : 1, d->layers < 3 ? d->layers : 3) : -1;
+        r->layers_max = r->layers_min < 0 || random_chance(d->rng, 50)
+                            ? (int)random_between(d->rng, r->layers_min < 0 ? 1 : r->layers_min, d->layers)
+                            : -1;
         break;
     case 3:
         r->recompute_stated = true;
@@ -320,11 +377,14 @@ static void draw_memory(struct draw *d)
     int64_t need = 0, tokens = d->p->job.sequence * d->p->job.layout.micro_batch;
     for (int r = 0; r < m->run_count; r++) {
         const struct measured_bytes *b = &m->runs[r].measured;
-        int64_t states = b->weight_bytes + b->gradient_bytes + b->optimizer_bytes, stash = b->stash_bytes[RECOMPUTE_NONE];
+        int64_t states = b->weight_bytes + b->gradient_bytes + b->optimizer_bytes,
+                stash = b->stash_bytes[RECOMPUTE_NONE];
         if (m->runs[r].kind != LAYER_MEASURED) {
-            int64_t values = m->runs[r].kind == LAYER_BLOCK ? 4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn : s->vocabulary * s->hidden;
+            int64_t values = m->runs[r].kind == LAYER_BLOCK ? 4 * s->hidden * s->hidden + 3 * s->hidden * s->ffn
+                                                            : s->vocabulary * s->hidden;
             states = 16 * values;
-            stash = m->runs[r].kind == LAYER_BLOCK ? tokens * (12 * s->hidden + 4 * s->ffn) * 2 : 4 * tokens * s->vocabulary;
+            stash = m->runs[r].kind == LAYER_BLOCK ? tokens * (12 * s->hidden + 4 * s->ffn) * 2
+                                                   : 4 * tokens * s->vocabulary;
         }
         need += m->runs[r].count * (states + stash * (d->stages < d->micro_batches ? d->stages : d->micro_batches));
     }
@@ -357,7 +417,8 @@ double problem_plan_count(const struct problem *p)
             int recomputable = 0;
             for (int behind = first + 1; behind <= layers; behind++) {
                 recomputable += is_recomputable(&p->model, behind - 1);
-                double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] + j->recompute[RECOMPUTE_FULL] + (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0);
+                double modes = 1 + j->recompute[RECOMPUTE_SELECTIVE] + j->recompute[RECOMPUTE_FULL] +
+                               (j->recompute[RECOMPUTE_FIRST_LAYERS] ? recomputable : 0);
                 next[behind] += ways[first] * of_stage * modes;
             }
         }
