@@ -1,0 +1,35 @@
+"""Validates documents against docs/schemas. Usage: check_schemas.py good|bad FILE ...; FILE's schema follows from its
+"kind", or where that is damaged from its name (KIND-anything.json). Exit 0: all good files pass, all bad ones fail."""
+import json
+import pathlib
+import sys
+
+from jsonschema import Draft202012Validator
+
+SCHEMAS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "schemas"
+
+
+def schema_of(path, document):
+    kind = str(document.get("kind", "")).removeprefix("plumbline.")
+    named = path.name.split("-")[0]
+    for candidate in ([named, kind] if sys.argv[1] == "bad" else [kind]):
+        if (SCHEMAS / f"{candidate}.schema.json").exists():
+            schema = json.loads((SCHEMAS / f"{candidate}.schema.json").read_text())
+            Draft202012Validator.check_schema(schema)
+            return schema
+    sys.exit(f"{path}: no schema for kind {kind!r}")
+
+
+wrong = 0
+for argument in sys.argv[2:]:
+    path = pathlib.Path(argument)
+    document = json.loads(path.read_text())
+    errors = sorted(Draft202012Validator(schema_of(path, document)).iter_errors(document), key=lambda e: list(map(str, e.path)))
+    if sys.argv[1] == "good" and errors:
+        wrong += 1
+        print(f"{path}: refused: {'.'.join(map(str, errors[0].path))}: {errors[0].message[:300]}")
+    if sys.argv[1] == "bad" and not errors:
+        wrong += 1
+        print(f"{path}: accepted")
+print(f"{len(sys.argv) - 2} documents, {wrong} wrong")
+sys.exit(wrong > 0)

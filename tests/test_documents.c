@@ -1,0 +1,420 @@
+// load(save(x)) = x, on random problems field by field and on every example byte by byte; what loaders fill in; the name
+// tables; the accessors and the promises of priced documents; imported configs.
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/import_hf.h"
+#include "data/plan.h"
+#include "data/problem.h"
+#include "data/samples.h"
+#include "tests/support/documents.h"
+#include "tests/support/problems.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>      // last: it has a macro fail()
+
+static char folder[64];
+static struct arena arena;
+static struct error err;
+
+static const char *in_folder(const char *name) { return arena_print(&arena, "%s/%s", folder, name); }
+
+static void expect_ok(enum status status)
+{
+    if (status != OK) fail_msg("%s", err.text);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.40s/plumbline-XXXXXX", base ? base : "/tmp");
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+static int tear_down(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+static int open_arena(void **state)
+{
+    (void)state;
+    arena_open(&arena, NULL);
+    err = (struct error){OK, ""};
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    (void)state;
+    arena_close(&arena);
+    return 0;
+}
+
+static void expect_same_bytes(const char *a, const char *b)
+{
+    const char *text_a, *text_b;
+    size_t size_a, size_b;
+    expect_ok(file_read(a, &text_a, &size_a, &arena, &err));
+    expect_ok(file_read(b, &text_b, &size_b, &arena, &err));
+    if (size_a != size_b || memcmp(text_a, text_b, size_a)) fail_msg("%s and %s differ", a, b);
+}
+
+// ---- bytes
+
+static void test_examples_round(void **state)
+{
+    (void)state;
+    // A problem names its documents relative to itself, so the rounds stay beside the examples' copies.
+    for (int format = 0; format < FORMAT_CONFIG; format++) {
+        const char *text;
+        size_t size;
+        const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
+        expect_ok(file_read(format_example((enum format)format, &arena), &text, &size, &arena, &err));
+        expect_ok(file_write(copy, text, size, &err));
+    }
+    for (int format = 0; format < FORMAT_CONFIG; format++) {
+        const char *copy = in_folder(arena_print(&arena, "%s.json", format_names[format]));
+        expect_ok(format_load((enum format)format, copy, in_folder("first.json"), &arena, &err));
+        expect_ok(format_load((enum format)format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
+        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+        // These were saved by the program: nothing changes at all.
+        if (format == FORMAT_PRICED || format == FORMAT_PLAN) expect_same_bytes(copy, in_folder("first.json"));
+    }
+}
+
+static int round_folder(const char *path, enum format format)
+{
+    int count = 0;
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        if (!strstr(e->d_name, ".json")) continue;
+        expect_ok(format_load(format, arena_print(&arena, "%s/%s", path, e->d_name), in_folder("first.json"), &arena, &err));
+        expect_ok(format_load(format, in_folder("first.json"), in_folder("second.json"), &arena, &err));
+        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+        count++;
+    }
+    closedir(d);
+    return count;
+}
+
+static void test_shipped_round(void **state)
+{
+    (void)state;
+    assert_true(round_folder("data/models", FORMAT_MODEL) >= 5);
+    assert_true(round_folder("data/clusters", FORMAT_CLUSTER) >= 4);
+    assert_true(round_folder("data/costs", FORMAT_COSTS) >= 1);
+}
+
+// ---- fields
+
+#define SAME(field) assert_int_equal(a->field, b->field)
+#define SAME_TEXT(field) assert_true(!a->field == !b->field && (!a->field || !strcmp(a->field, b->field)))
+#define SAME_NUMBER(field) assert_true(a->field >= b->field && a->field <= b->field)
+
+static void same_model(const struct model *a, const struct model *b)
+{
+    SAME_TEXT(name);
+    SAME(has_shape); SAME(run_count); SAME(layer_count);
+    if (a->has_shape) {
+        SAME(shape.hidden); SAME(shape.ffn); SAME(shape.heads); SAME(shape.kv_heads); SAME(shape.head_width); SAME(shape.vocabulary); SAME(shape.positions);
+        SAME(shape.gated_ffn); SAME(shape.rms_norm); SAME(shape.qkv_bias); SAME(shape.linear_bias); SAME(shape.dropout); SAME(shape.tied_embeddings);
+    }
+    for (int i = 0; i < a->run_count; i++) {
+        SAME_TEXT(runs[i].name);
+        SAME(runs[i].kind); SAME(runs[i].count); SAME(runs[i].recomputable);
+        // All of int64_t, so there is no padding to compare.
+        if (a->runs[i].kind == LAYER_MEASURED) assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured, sizeof a->runs[i].measured);
+    }
+}
+
+static void same_cluster(const struct cluster *a, const struct cluster *b)
+{
+    SAME_TEXT(name);
+    SAME(group_count); SAME(link_count);
+    for (int i = 0; i < a->group_count; i++) {
+        SAME_TEXT(groups[i].name); SAME_TEXT(groups[i].gpu);
+        SAME(groups[i].nodes); SAME(groups[i].gpus_per_node); SAME(groups[i].memory_bytes); SAME(groups[i].nic_count);
+        SAME_NUMBER(groups[i].intra.bytes_per_s); SAME_NUMBER(groups[i].intra.latency_s);
+        for (int k = 0; k < a->groups[i].nic_count; k++) {
+            SAME(groups[i].nics[k].kind); SAME(groups[i].nics[k].count);
+            SAME_NUMBER(groups[i].nics[k].link.bytes_per_s); SAME_NUMBER(groups[i].nics[k].link.latency_s);
+        }
+    }
+    for (int i = 0; i < a->link_count; i++) {
+        SAME(links[i].from); SAME(links[i].to);
+        SAME_NUMBER(links[i].link.bytes_per_s); SAME_NUMBER(links[i].link.latency_s);
+    }
+}
+
+static void same_estimate(const struct estimate *a, const struct estimate *b)
+{
+    SAME_NUMBER(value); SAME_NUMBER(low); SAME_NUMBER(high); SAME_NUMBER(valid_low); SAME_NUMBER(valid_high);
+    SAME(origin);
+    SAME_TEXT(source);
+}
+
+static void same_costs(const struct costs *a, const struct costs *b)
+{
+    SAME_TEXT(name);
+    SAME(gpu_count); SAME(layer_time_count);
+    for (int i = 0; i < a->gpu_count; i++) {
+        SAME_TEXT(gpus[i].gpu);
+        SAME(gpus[i].precision_count);
+        for (int k = 0; k < a->gpus[i].precision_count; k++) {
+            SAME(gpus[i].precisions[k].precision);
+            same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s, &b->gpus[i].precisions[k].gemm_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s, &b->gpus[i].precisions[k].attention_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s, &b->gpus[i].precisions[k].low_rank_flop_per_s);
+        }
+        same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
+        same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
+        same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
+        same_estimate(&a->gpus[i].constant_bytes, &b->gpus[i].constant_bytes);
+    }
+    for (int i = 0; i < a->layer_time_count; i++) {
+        SAME_TEXT(layer_times[i].run); SAME_TEXT(layer_times[i].gpu);
+        SAME(layer_times[i].tensor); SAME(layer_times[i].micro_batch);
+        SAME_NUMBER(layer_times[i].forward_s); SAME_NUMBER(layer_times[i].backward_s); SAME_NUMBER(layer_times[i].selective_s);
+        SAME_NUMBER(layer_times[i].full_s); SAME_NUMBER(layer_times[i].optimizer_s);
+    }
+    same_estimate(&a->intra_efficiency, &b->intra_efficiency);
+    for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
+    for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
+}
+
+static void same_rule(const struct rule *a, const struct rule *b)
+{
+    SAME(action); SAME(stage); SAME(group_count); SAME(holds_first); SAME(holds_last); SAME(layers_min); SAME(layers_max);
+    SAME(recompute_stated); SAME(compresses_gradient); SAME(compresses_boundary);
+    SAME_TEXT(run);
+    for (int k = 0; k < a->group_count; k++) SAME_TEXT(groups[k]);
+    for (int k = 0; k < RECOMPUTE_COUNT && a->recompute_stated; k++) SAME(recompute[k]);
+}
+
+static void same_job(const struct job *a, const struct job *b)
+{
+    SAME_TEXT(name);
+    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam);
+    SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
+    SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
+    for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);
+    SAME(boundary_option_count); SAME(gradient_option_count); SAME(rule_count); SAME(memory_margin_bytes);
+    for (int k = 0; k < a->boundary_option_count; k++) {
+        SAME(boundary_options[k].rank); SAME(boundary_options[k].epilogue_only); SAME(boundary_options[k].quality_cost);
+    }
+    for (int k = 0; k < a->gradient_option_count; k++) {
+        SAME(gradient_options[k].rank); SAME(gradient_options[k].quality_cost);
+    }
+    SAME(budget.boundaries_max); SAME(budget.stages_max); SAME(budget.cost_max); SAME(budget.rank_min);
+    SAME_NUMBER(memory_fraction);
+    for (int k = 0; k < a->rule_count; k++) same_rule(&a->rules[k], &b->rules[k]);
+}
+
+static void test_random_problems(void **state)
+{
+    struct random rng = {7};
+    struct random_limits limits = random_limits_small();
+    (void)state;
+    for (int i = 0; i < 150; i++) {
+        struct arena_mark mark = arena_set_mark(&arena);
+        struct problem *x = TAKE(&arena, 1, struct problem), *y = TAKE(&arena, 1, struct problem);
+        random_problem(x, &rng, &limits, &arena);
+        x->model.document.path = in_folder("m.json");
+        x->cluster.document.path = in_folder("c.json");
+        x->costs.document.path = in_folder("o.json");
+        x->job.document.path = in_folder("j.json");
+        expect_ok(model_save(&x->model, x->model.document.path, &arena, &err));
+        expect_ok(cluster_save(&x->cluster, x->cluster.document.path, &arena, &err));
+        expect_ok(costs_save(&x->costs, x->costs.document.path, &arena, &err));
+        expect_ok(job_save(&x->job, x->job.document.path, &arena, &err));
+        expect_ok(problem_save(x, in_folder("p.json"), &arena, &err));
+        expect_ok(problem_load(y, in_folder("p.json"), &arena, &err));
+        same_model(&x->model, &y->model);
+        same_cluster(&x->cluster, &y->cluster);
+        same_costs(&x->costs, &y->costs);
+        same_job(&x->job, &y->job);
+        arena_reset(&arena, mark);
+    }
+}
+
+// ---- what loaders fill in
+
+static void load_written(enum format format, const char *text, void *to)
+{
+    const char *path = in_folder("written.json");
+    expect_ok(file_write(path, text, strlen(text), &err));
+    if (format == FORMAT_MODEL) expect_ok(model_load(to, path, &arena, &err));
+    if (format == FORMAT_JOB) expect_ok(job_load(to, path, &arena, &err));
+    if (format == FORMAT_COSTS) expect_ok(costs_load(to, path, &arena, &err));
+    if (format == FORMAT_CONFIG) expect_ok(model_import_hf(to, path, NULL, in_folder("out.json"), &arena, &err));
+}
+
+static void test_defaults(void **state)
+{
+    struct model m;
+    struct job j;
+    struct costs c;
+    (void)state;
+    load_written(FORMAT_MODEL, "{\"kind\": \"plumbline.model\", \"version\": 1, \"name\": \"x\", \"shape\": {\"hidden\": 64, \"ffn\": 256, \"heads\": 4, \"vocabulary\": 9},"
+                 "\"runs\": [{\"name\": \"b\", \"kind\": \"block\"}]}", &m);
+    assert_int_equal(m.shape.kv_heads, 4);
+    assert_int_equal(m.shape.head_width, 16);
+    assert_true(m.runs[0].recomputable && m.runs[0].count == 1 && !m.shape.tied_embeddings);
+    load_written(FORMAT_JOB, "{\"kind\": \"plumbline.job\", \"version\": 1, \"name\": \"x\", \"sequence\": 8, \"global_batch\": 4, \"precision\": \"bf16\", \"layout\": {\"pipeline\": 2}}", &j);
+    assert_true(j.adam && j.recompute[RECOMPUTE_NONE] && !j.recompute[RECOMPUTE_FULL] && j.rule_count == 0 && j.boundary_option_count == 0);
+    assert_int_equal(j.budget.boundaries_max, -1);
+    assert_int_equal(j.gradient_bytes_per_value, 4);
+    assert_int_equal(job_micro_batches(&j), 4);
+    assert_true(j.memory_fraction > 0.79 && j.memory_fraction < 0.81);
+    assert_true(j.layout.schedule == SCHEDULE_1F1B && j.layout.tensor == 1 && j.layout.micro_batch == 1);
+    load_written(FORMAT_COSTS, "{\"kind\": \"plumbline.costs\", \"version\": 1, \"name\": \"x\", \"gpus\": []}", &c);
+    assert_true(c.transfer_share[PART_DELAY] == 1 && c.transfer_share[PART_LINK] == 0 && c.intra_efficiency.value == 1);
+    assert_int_equal(c.network_efficiency[NIC_ROCE].origin, ORIGIN_ASSUMED);
+}
+
+static int table_length(const char *const *names)
+{
+    int n = 0;
+    while (names[n]) n++;
+    return n;
+}
+
+static void test_name_tables(void **state)
+{
+    (void)state;
+    assert_int_equal(table_length(layer_kind_names), LAYER_MEASURED + 1);
+    assert_int_equal(table_length(nic_kind_names), NIC_KIND_COUNT);
+    assert_int_equal(table_length(origin_names), ORIGIN_ASSUMED + 1);
+    assert_int_equal(table_length(schedule_names), SCHEDULE_1F1B + 1);
+    assert_int_equal(table_length(gradient_sync_names), SYNC_OVERLAPPED + 1);
+    assert_int_equal(table_length(rule_action_names), RULE_FORBID + 1);
+    assert_int_equal(table_length(outcome_names), OUTCOME_NO_PLAN + 1);
+    assert_int_equal(table_length(sample_kind_names), SAMPLE_KIND_COUNT);
+    assert_int_equal(table_length(precision_names), PRECISION_COUNT);
+    assert_int_equal(table_length(recompute_names), RECOMPUTE_COUNT);
+    assert_int_equal(table_length(transfer_part_names), PART_COUNT);
+}
+
+// ---- priced documents
+
+static void load_priced(struct priced *p) { expect_ok(priced_load(p, "tests/documents/priced.json", &arena, &err)); }
+
+static void test_priced_accessors(void **state)
+{
+    struct priced p;
+    int layer = 0;
+    (void)state;
+    load_priced(&p);
+    for (int run = 0; run < p.run_count; run++) {
+        assert_int_equal(priced_first_layer(&p, run), layer);
+        for (int i = 0; i < p.runs[run].count; i++) assert_int_equal(priced_run_of(&p, layer++), run);
+    }
+    assert_int_equal(layer, p.layer_count);
+    for (int part = 0; part < PART_COUNT; part++) assert_true(priced_uses_part(&p, (enum transfer_part)part));
+    for (int c = 0; c < p.cut_count; c++)
+        for (int link = 0; link < p.group_count * p.group_count; link++) {
+            p.cuts[c].forward_ns[link * PART_COUNT + PART_LINK] = 0;
+            for (int o = 0; o < p.boundary_option_count; o++) p.cuts[c].backward_ns[o][link * PART_COUNT + PART_LINK] = 0;
+        }
+    assert_false(priced_uses_part(&p, PART_LINK));
+    p.cuts[0].backward_ns[1][PART_LINK] = 1;
+    assert_true(priced_uses_part(&p, PART_LINK));
+    assert_true(priced_uses_epilogue(&p) && priced_uses_sync(&p) && priced_uses_optimizer(&p));
+    for (int o = 0; o < p.boundary_option_count; o++) p.boundary_options[o].epilogue_only = false;
+    for (int g = 0; g < p.group_count; g++) p.groups[g].excluded = "for this test";
+    assert_false(priced_uses_epilogue(&p) || priced_uses_sync(&p) || priced_uses_optimizer(&p));
+}
+
+#define REFUSED(damage, where)                                                  \
+    do {                                                                        \
+        struct priced p;                                                        \
+        load_priced(&p);                                                        \
+        damage;                                                                 \
+        assert_int_equal(priced_check(&p, &err), BAD_INPUT);                    \
+        if (!strstr(err.text, where)) fail_msg("\"%s\" lacks %s", err.text, where); \
+        err = (struct error){OK, ""};                                           \
+    } while (0)
+
+static void test_priced_promises(void **state)
+{
+    (void)state;
+    REFUSED(p.runs[0].forward_ns[0] = INT64_C(1) << 50, "2^52 ns");             // 8 micro-batches
+    REFUSED(p.groups[0].sync_constant_ns[1] = INT64_C(1) << 52, "2^52 ns");
+    REFUSED(p.cuts[0].backward_ns[1][0] = INT64_C(1) << 50, "2^52 ns");
+    REFUSED(p.runs[1].weight_bytes = INT64_C(1) << 51, "2^52 bytes");           // 4 layers
+    REFUSED(p.runs[1].stash_bytes[2] = INT64_C(1) << 49, "2^52 bytes");
+    REFUSED(p.runs[1].forward_ns[0] = -1, "negative");
+    REFUSED(p.runs[1].cut = p.cut_count, "runs[1].cut");
+    REFUSED(p.cuts[0].forward_ns[PART_DELAY] = PRICE_NONE, "all parts");
+    REFUSED(p.devices_per_stage = 5, "devices_per_stage");
+    REFUSED(p.boundary_options[0].rank = 1, "boundary_options[0]");
+    REFUSED(p.recompute[RECOMPUTE_NONE] = false, "recompute");
+    REFUSED(p.rules[0].stage = 3, "rules[0].stage");
+    REFUSED(p.rules[0].groups[0] = "nobody", "rules[0].groups[0]");
+    REFUSED(p.layout.pipeline = 2, "stage_count");
+}
+
+static void test_plan_numbers(void **state)
+{
+    struct plan p;
+    (void)state;
+    expect_ok(plan_load(&p, "tests/documents/plan.json", &arena, &err));
+    assert_int_equal(p.stage_count, 3);
+    assert_int_equal(p.stages[1].recompute, RECOMPUTE_FIRST_LAYERS);
+    assert_int_equal(p.stages[1].send_epilogue_ns[PART_DELAY], 7);
+    assert_int_equal(memory_total(&p.stages[1].memory), 36008);     // 1000 .. 8000, each with 1 added
+    assert_true(plan_gap(&p) > 0.004098 && plan_gap(&p) < 0.004099);       // 12345 / 3012345
+    p.iteration_ns = 0;
+    assert_true(plan_gap(&p) == 0);
+}
+
+// ---- imported configs
+
+static void test_import(void **state)
+{
+    struct model m, shipped;
+    (void)state;
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_layer\": 48, \"n_head\": 25, \"n_positions\": 1024, \"vocab_size\": 50257, \"n_inner\": null,"
+                 "\"_name_or_path\": \"gpt2-xl\"}", &m);
+    expect_ok(model_load(&shipped, "data/models/gpt2-xl.json", &arena, &err));
+    same_model(&m, &shipped);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"llama\", \"hidden_size\": 8192, \"num_hidden_layers\": 80, \"num_attention_heads\": 64, \"num_key_value_heads\": 8,"
+                 "\"intermediate_size\": 28672, \"vocab_size\": 128256, \"_name_or_path\": \"x/llama-3.1-70b\", \"unknown\": [1]}", &m);
+    expect_ok(model_load(&shipped, "data/models/llama-3.1-70b.json", &arena, &err));
+    same_model(&m, &shipped);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000}", &m);
+    assert_true(m.shape.kv_heads == 8 && m.shape.head_width == 128 && m.shape.gated_ffn && !m.shape.tied_embeddings);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"mistral\", \"hidden_size\": 4096, \"num_hidden_layers\": 32, \"num_attention_heads\": 32, \"intermediate_size\": 14336, \"vocab_size\": 32000,"
+                 "\"num_key_value_heads\": null}", &m);
+    assert_int_equal(m.shape.kv_heads, 32);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"qwen2\", \"hidden_size\": 896, \"num_hidden_layers\": 24, \"num_attention_heads\": 14, \"num_key_value_heads\": 2, \"intermediate_size\": 4864,"
+                 "\"vocab_size\": 151936, \"tie_word_embeddings\": true}", &m);
+    assert_true(m.shape.qkv_bias && !m.shape.linear_bias && m.shape.tied_embeddings && m.shape.rms_norm);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"gpt_neox\", \"hidden_size\": 6144, \"num_hidden_layers\": 44, \"num_attention_heads\": 64, \"intermediate_size\": 24576, \"vocab_size\": 50432}", &m);
+    assert_true(!m.shape.tied_embeddings && !m.shape.gated_ffn && m.shape.linear_bias && m.shape.positions == 0 && !m.shape.dropout);
+    load_written(FORMAT_CONFIG, "{\"model_type\": \"opt\", \"hidden_size\": 768, \"num_hidden_layers\": 12, \"num_attention_heads\": 12, \"ffn_dim\": 3072, \"vocab_size\": 50272,"
+                 "\"max_position_embeddings\": 2048, \"word_embed_proj_dim\": 768}", &m);
+    assert_true(m.shape.tied_embeddings && m.shape.positions == 2050 && m.shape.dropout && m.layer_count == 14);
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
+    const struct CMUnitTest tests[] = {
+        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_random_problems), TEST(test_defaults), TEST(test_name_tables),
+        TEST(test_priced_accessors), TEST(test_priced_promises), TEST(test_plan_numbers), TEST(test_import),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
