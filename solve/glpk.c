@@ -73,6 +73,9 @@ static void bound_column(struct lp *lp, int column, bool closed)
     int at = lp->index_of_column[column];
     double lower = lp->defined[column] ? 0 : (double)c->lower / column_scale(lp, column);
     double upper = (double)c->upper / column_scale(lp, column);
+    // A defined symbol must not rest on its own bound: the row that defines it has to carry the multiplier, because the
+    // exact bound clears every symbol's residual.
+    if (lp->defined[column]) upper = 2 * upper + 1;
     if (closed) upper = 0;
     glp_set_col_bnds(lp->problem, at, lower < upper ? GLP_DB : GLP_FX, lower, upper);
 }
