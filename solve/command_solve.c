@@ -1,7 +1,158 @@
+// plumbline solve: problem -> plan. The judge hears every plan before it is written; a plan that it rejects is our own
+// fault and never reaches a file.
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "formulate/price.h"
 #include "solve/commands.h"
+#include "solve/solve.h"
+#include "solve/verify.h"
+
+static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
+
+// The one thing that a signal handler can reach.
+static volatile int stop_asked;
+static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
+
+struct request {
+    const char *problem_path, *plan_path, *start_path, *priced_path;
+    struct solve_settings settings;
+    int64_t threads, alternatives, memory_limit_mib;
+    int engine, formulation;
+    bool progress, quiet, helped;
+};
+
+static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
+{
+    struct solve_settings *s = &r->settings;
+    solve_defaults(s);
+    r->threads = s->threads;
+    r->plan_path = "-";
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &r->plan_path, 0, 0, NULL, "where the plan goes (default: standard output)"},
+        {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL, "stop after so many seconds with the best plan and its bound (0: none)"},
+        {"--gap", OPTION_NUMBER, &s->gap, 0, 1, NULL, "stop at (iteration - bound) / iteration of this (default 0: proven optimal)"},
+        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL, "worker processes; the plan does not depend on it"},
+        {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
+        {"--start", OPTION_TEXT, &r->start_path, 0, 0, NULL, "a plan to begin from"},
+        {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL, "also the so many best distinct plans, as PLAN-2.json ..."},
+        {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names, "tree (proves its bound), or GLPK's own as a cross-check"},
+        {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names, "textbook: solved by glp_intopt, a cross-check"},
+        {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL, "progress lines even where stderr is no terminal"},
+        {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "no progress lines"},
+        {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL, "write the program after elimination, with all path rows (.mps or .lp)"},
+        {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL, "write the priced problem, and name it in the plan"},
+        {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL, "evaluate the whole proof a second time from its stored numbers"},
+        {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL, "address space of a worker process (0: no limit)"},
+    };
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1, NULL, &r->helped, err));
+    s->threads = (int)r->threads;
+    s->alternatives = (int)r->alternatives;
+    s->memory_limit_bytes = r->memory_limit_mib << 20;
+    s->engine = (enum engine)r->engine;
+    s->formulation = (enum formulation_kind)r->formulation;
+    s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
+    return OK;
+}
+
+static void listen_to_signals(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static const char *maker_path(const char *path) { return strcmp(path, "-") ? path : "plan.json"; }
+
+static enum status judge(const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    struct verdict verdict = {.closed_form_ns = -1};
+    TRY(verify_plan(&verdict, plan, problem, arena, err));
+    if (!verdict.violation_count) return OK;
+    return fail(err, SOLVER, "the judge rejects the plan, so it is not written: %s: %s", verdict.violations[0].rule, verdict.violations[0].text);
+}
+
+static enum status write_plan(struct plan *plan, const char *path, const struct request *r, const struct problem *problem, const struct priced *priced,
+                              struct arena *arena, struct error *err)
+{
+    const char *maker = maker_path(path);
+    struct source *sources = TAKE(arena, 6, struct source);
+    int count = 0;
+    sources[count++] = source_of("problem", &problem->document, maker, arena);
+    sources[count++] = source_of("model", &problem->model.document, maker, arena);
+    sources[count++] = source_of("cluster", &problem->cluster.document, maker, arena);
+    sources[count++] = source_of("costs", &problem->costs.document, maker, arena);
+    sources[count++] = source_of("job", &problem->job.document, maker, arena);
+    if (r->priced_path) sources[count++] = source_of("priced", &priced->document, maker, arena);
+    plan->document.sources = sources;
+    plan->document.source_count = count;
+    if (plan->stage_count) TRY(judge(plan, problem, arena, err));
+    return plan_save(plan, path, arena, err);
+}
+
+// The priced problem as a file, read back for its hash.
+static enum status write_priced(struct priced *priced, const struct request *r, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    if (!r->priced_path) return OK;
+    struct priced again;
+    struct source *sources = TAKE(arena, 1, struct source);
+    sources[0] = source_of("problem", &problem->document, r->priced_path, arena);
+    priced->document.sources = sources;
+    priced->document.source_count = 1;
+    TRY(priced_save(priced, r->priced_path, arena, err));
+    TRY(priced_load(&again, r->priced_path, arena, err));
+    priced->document = again.document;
+    return OK;
+}
+
+// PLAN.json -> PLAN-2.json
+static const char *alternative_path(const char *path, int number, struct arena *arena)
+{
+    size_t length = strlen(path), end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
+    return arena_print(arena, "%.*s-%d.json", (int)end, path, number);
+}
+
+static void say_outcome(const struct solve_result *r)
+{
+    const struct plan *p = &r->plan;
+    if (p->stage_count)
+        fprintf(stderr, "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld path rows\n", outcome_names[p->outcome],
+                (double)p->iteration_ns / 1e9, (double)p->bound_ns / 1e9, 100 * plan_gap(p), p->effort.seconds, (long long)p->effort.boxes,
+                (long long)p->effort.path_rows);
+    else fprintf(stderr, "%s%s%s\n", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
+    if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
+}
+
+static int exit_code_of(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_OPTIMAL: return 0;
+    case OUTCOME_OPEN: return EXIT_OPEN;
+    case OUTCOME_INFEASIBLE: return EXIT_INFEASIBLE;
+    default: return EXIT_NO_PLAN;
+    }
+}
 
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)argc, (void)argv, (void)exit_code, (void)arena;
-    return fail(err, UNAVAILABLE, "solve: under construction");
+    struct request r = {0};
+    TRY(read_request(&r, argc, argv, err));
+    if (r.helped) return OK;
+    struct problem *problem = TAKE(arena, 1, struct problem);
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct plan start;
+    struct solve_result result;
+    TRY(problem_load(problem, r.problem_path, arena, err));
+    TRY(price_problem(priced, problem, arena, err));
+    if (r.start_path) TRY(plan_load(&start, r.start_path, arena, err));
+    TRY(write_priced(priced, &r, problem, arena, err));
+    listen_to_signals();
+    TRY(solve_run(&result, priced, &r.settings, r.start_path ? &start : NULL, &stop_asked, arena, err));
+    TRY(write_plan(&result.plan, r.plan_path, &r, problem, priced, arena, err));
+    for (int i = 1; i < result.alternative_count && strcmp(r.plan_path, "-"); i++)
+        TRY(write_plan(&result.alternatives[i], alternative_path(r.plan_path, i + 1, arena), &r, problem, priced, arena, err));
+    say_outcome(&result);
+    *exit_code = exit_code_of(result.plan.outcome);
+    return OK;
 }

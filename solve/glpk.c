@@ -251,9 +251,8 @@ void lp_memory_limit(int64_t bytes)
 struct intopt {
     const struct intopt_request *request;
     struct lp lp;
-    double *values, *best;
-    double best_objective;
-    bool found;
+    double *values;
+    int last_node, last_row;        // asked for the same row twice in a node: tolerance, not progress
 };
 
 static void take_values(struct intopt *t, glp_prob *p, double (*value)(glp_prob *, int))
@@ -267,7 +266,10 @@ static void separate(struct intopt *t, glp_tree *tree)
     glp_prob *p = glp_ios_get_prob(tree);
     take_values(t, p, glp_get_col_prim);
     int row = t->request->separate(t->request->argument, t->values);
-    if (row < 0) return;
+    int node = glp_ios_curr_node(tree);
+    if (row < 0 || (node == t->last_node && row == t->last_row)) return;
+    t->last_node = node;
+    t->last_row = row;
     t->lp.problem = p;
     add_row(&t->lp, row, 0);
 }
@@ -317,6 +319,7 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     struct intopt t = {.request = request, .values = TAKE(arena, request->milp->column_count, double)};
     t.lp = (struct lp){.milp = request->milp, .unit = ldexp(1, request->unit_log2), .first_path_row = request->milp->row_count, .arena = arena};
     t.lp.index_of_column = TAKE(arena, request->milp->column_count, int);
+    t.lp.defined = TAKE(arena, request->milp->column_count, bool);
     t.lp.indices = TAKE(arena, request->milp->column_count + 2, int);
     t.lp.values = TAKE(arena, request->milp->column_count + 2, double);
     glp_term_out(GLP_OFF);

@@ -128,22 +128,38 @@ static bool any_stage_empty(const struct choices *c)
     return false;
 }
 
+static enum status solve(struct solving *s, const struct plan *start, const char **why, struct error *err)
+{
+    const struct solve_settings *settings = s->settings;
+    if (choices_hopeless_stage(&s->choices, why) >= 0 || any_stage_empty(&s->choices)) {
+        s->finished = true;
+        return OK;
+    }
+    TRY(take_start(s, start, err));
+    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) return solving_run_intopt(s, err);
+    search_incumbent(s);
+    return run_tree(s, err);
+}
+
+enum status solve_without_reason(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                                 const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct solving s;
+    const char *why = NULL;
+    TRY(begin(&s, r, priced, settings, stop, arena, err));
+    TRY(solve(&s, NULL, &why, err));
+    solving_finish(&s, why);
+    return OK;
+}
+
 enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                       const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct solving s;
     const char *why = NULL;
     TRY(begin(&s, r, priced, settings, stop, arena, err));
-    if (choices_hopeless_stage(&s.choices, &why) >= 0 || any_stage_empty(&s.choices)) {
-        s.finished = true;
-        solving_finish(&s, why);
-        return OK;
-    }
-    TRY(take_start(&s, start, err));
-    search_incumbent(&s);
-    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) TRY(solving_run_intopt(&s, err));
-    else TRY(run_tree(&s, err));
-    if (s.finished && !s.plan_count) TRY(solving_find_reason(&s, &why, err));
+    TRY(solve(&s, start, &why, err));
+    if (s.finished && !s.plan_count && !why) TRY(solving_find_reason(&s, &why, err));
     solving_finish(&s, why);
     return OK;
 }

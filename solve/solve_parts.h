@@ -39,6 +39,10 @@ int64_t solving_eliminate(struct solving *s);
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err);
 enum status solving_write_program(struct solving *s, const struct program *program, struct error *err);
 enum status solving_run_intopt(struct solving *s, struct error *err);
+void solving_add_starting_paths(struct solving *s, struct program *program);
+// As solve_run, but an infeasible problem's reason may stay unsaid.
+enum status solve_without_reason(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                                 const volatile int *stop, struct arena *arena, struct error *err);
 // Which limit makes the problem infeasible: each family is given up in turn.
 enum status solving_find_reason(struct solving *s, const char **why, struct error *err);
 // Outcome, bounds, effort into the result.

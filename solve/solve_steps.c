@@ -21,19 +21,23 @@ int64_t solving_eliminate(struct solving *s)
     return eliminate(&s->choices, s->graph, s->incumbent.iteration_ns, NULL, NULL, 0, s->arena);
 }
 
-// The bound of the time column is taken from the program itself: the longest path at the symbols' greatest values.
-enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
+void solving_add_starting_paths(struct solving *s, struct program *program)
 {
-    int *paths;
-    TRY(formulate_choices(&s->formulation, &s->choices, (int64_t)1 << 53, s->arena, err));
-    int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
-    s->formulation.milp.columns[0].upper = greatest_ns;
-    program_prepare(program, &s->formulation, s->graph, greatest_ns, s->arena);
-    int count = graph_starting_paths(s->graph, &paths, s->arena);
+    int *paths, count = graph_starting_paths(s->graph, &paths, s->arena);
     for (int i = 0; i < count; i++) {
         bool is_new;
         program_add_path(program, paths + (size_t)i * (size_t)program->symbol_count, &is_new);
     }
+}
+
+// The bound of the time column is taken from the program itself: the longest path at the symbols' greatest values.
+enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
+{
+    TRY(formulate_choices(&s->formulation, &s->choices, (int64_t)1 << 53, s->arena, err));
+    int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
+    s->formulation.milp.columns[0].upper = greatest_ns;
+    program_prepare(program, &s->formulation, s->graph, greatest_ns, s->arena);
+    solving_add_starting_paths(s, program);
     return OK;
 }
 
@@ -76,7 +80,8 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->bound_ns = s->bound_ns;
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
     plan->reason = why;
-    if (plan->stage_count) plan->outcome = s->finished ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    bool closed = plan_gap(plan) <= s->settings->gap;
+    if (plan->stage_count) plan->outcome = s->finished && closed ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     else plan->outcome = s->finished ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 
@@ -91,7 +96,7 @@ void solving_finish(struct solving *s, const char *why)
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);
-    // A plan's own bound: every better one is listed before it, so that nothing below it is left.
+    // Each says how far it can be from the best plan at most.
     r->alternatives = s->plans;
     r->alternative_count = s->plan_count;
     r->plan = s->plans[0];
