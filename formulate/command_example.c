@@ -41,10 +41,25 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
 
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
 struct transformer_options {
-    int64_t tensor, context, data, pipeline, micro_batch, zero, gpus;
+    int64_t tensor, context, data, pipeline, micro_batch, zero, gpus, boundary_rank, gradient_rank;
     int precision, schedule, gradient_sync;
     bool whole_activations, unfused_attention, fused_embedding_sync;
 };
+
+static struct layout layout_of(const struct transformer_options *o)
+{
+    return (struct layout){.tensor = (int)o->tensor,
+                         .context = (int)o->context,
+                         .data = (int)o->data,
+                         .pipeline = (int)o->pipeline,
+                         .micro_batch = (int)o->micro_batch,
+                         .schedule = (enum schedule_kind)o->schedule,
+                         .sequence_parallel = !o->whole_activations && o->tensor > 1,
+                         .fused_attention = !o->unfused_attention,
+                         .gradient_sync = (enum gradient_sync)o->gradient_sync,
+                         .fused_embedding_sync = o->fused_embedding_sync,
+                         .zero = (int)o->zero};
+}
 
 static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r,
                                     struct destination *to, bool *helped, struct error *err)
@@ -84,23 +99,20 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--unfused-attention", OPTION_FLAG, &o.unfused_attention, 0, 0, NULL, "attention that keeps its scores"},
         {"--fused-embedding-sync", OPTION_FLAG, &o.fused_embedding_sync, 0, 0, NULL,
          "one all-reduce for tied embeddings"},
+        {"--boundary-rank", OPTION_INT, &o.boundary_rank, 0, 1 << 16, NULL,
+         "offer low-rank backward transfers in the drain (0: none)"},
+        {"--gradient-rank", OPTION_INT, &o.gradient_rank, 0, 1 << 16, NULL, "offer low-rank gradient syncs (0: none)"},
+        {"--quality-budget", OPTION_INT, &r->quality_budget, -1, 1 << 20, NULL,
+         "compressed boundaries and stages together (-1: no limit)"},
         OPTION_FOLDER(to),
         OPTION_FORCE(to),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, helped, err));
     r->gpus = (int)o.gpus;
+    r->boundary_rank = (int)o.boundary_rank;
+    r->gradient_rank = (int)o.gradient_rank;
     r->precision = (enum precision)o.precision;
-    *l = (struct layout){.tensor = (int)o.tensor,
-                         .context = (int)o.context,
-                         .data = (int)o.data,
-                         .pipeline = (int)o.pipeline,
-                         .micro_batch = (int)o.micro_batch,
-                         .schedule = (enum schedule_kind)o.schedule,
-                         .sequence_parallel = !o.whole_activations && o.tensor > 1,
-                         .fused_attention = !o.unfused_attention,
-                         .gradient_sync = (enum gradient_sync)o.gradient_sync,
-                         .fused_embedding_sync = o.fused_embedding_sync,
-                         .zero = (int)o.zero};
+    *l = layout_of(&o);
     return OK;
 }
 
@@ -131,7 +143,8 @@ static enum status run_gpt(int argc, char **argv, struct arena *arena, struct er
                                                      .schedule = SCHEDULE_1F1B,
                                                      .gradient_sync = SYNC_OVERLAPPED,
                                                      .zero = 1},
-                                          .memory_fraction = 0.8};
+                                          .memory_fraction = 0.8,
+                                          .quality_budget = -1};
     return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request, arena, err);
 }
 
@@ -150,7 +163,8 @@ static enum status run_mixed(int argc, char **argv, struct arena *arena, struct 
                                                      .schedule = SCHEDULE_1F1B,
                                                      .gradient_sync = SYNC_OVERLAPPED,
                                                      .zero = 1},
-                                          .memory_fraction = 0.8};
+                                          .memory_fraction = 0.8,
+                                          .quality_budget = -1};
     return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request, arena, err);
 }
 

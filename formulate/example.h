@@ -19,6 +19,10 @@ struct transformer_request {
     enum precision precision;
     struct layout layout;           // data 0: as many replicas as there are GPUs for
     double memory_fraction;
+    // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is offered. Each compressed
+    // boundary and stage costs 1 of the quality budget; -1: no limit.
+    int boundary_rank, gradient_rank;
+    int64_t quality_budget;
 };
 enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
                                 struct error *err);

@@ -50,18 +50,33 @@ static enum status complete(struct job *job, const struct cluster *cluster, stru
     return OK;
 }
 
-static struct job job_of(const struct transformer_request *r)
+static void offer_compression(struct job *job, const struct transformer_request *r, struct arena *arena)
 {
-    return (struct job){.name = r->name,
-                        .sequence = r->sequence,
-                        .global_batch = r->global_batch,
-                        .precision = r->precision,
-                        .gradient_bytes_per_value = 4,
-                        .adam = true,
-                        .layout = r->layout,
-                        .recompute = {true, true, true, true},
-                        .budget = {.boundaries_max = -1, .stages_max = -1, .cost_max = -1},
-                        .memory_fraction = r->memory_fraction};
+    struct boundary_compression *boundary = TAKE(arena, 1, struct boundary_compression);
+    struct gradient_compression *gradient = TAKE(arena, 1, struct gradient_compression);
+    *boundary = (struct boundary_compression){.rank = r->boundary_rank, .epilogue_only = true, .quality_cost = 1};
+    *gradient = (struct gradient_compression){.rank = r->gradient_rank, .quality_cost = 1};
+    job->boundary_options = boundary;
+    job->boundary_option_count = r->boundary_rank > 0;
+    job->gradient_options = gradient;
+    job->gradient_option_count = r->gradient_rank > 0;
+    job->budget.cost_max = r->quality_budget;
+}
+
+static struct job job_of(const struct transformer_request *r, struct arena *arena)
+{
+    struct job job = {.name = r->name,
+                      .sequence = r->sequence,
+                      .global_batch = r->global_batch,
+                      .precision = r->precision,
+                      .gradient_bytes_per_value = 4,
+                      .adam = true,
+                      .layout = r->layout,
+                      .recompute = {true, true, true, true},
+                      .budget = {.boundaries_max = -1, .stages_max = -1},
+                      .memory_fraction = r->memory_fraction};
+    offer_compression(&job, r, arena);
+    return job;
 }
 
 enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
@@ -70,7 +85,7 @@ enum status example_transformer(struct problem *problem, const struct transforme
     *problem = (struct problem){.name = request->name};
     TRY(load_parts(problem, request, arena, err));
     TRY(resize(&problem->cluster, request->gpus, err));
-    problem->job = job_of(request);
+    problem->job = job_of(request, arena);
     return complete(&problem->job, &problem->cluster, err);
 }
 
@@ -104,9 +119,10 @@ enum status example_four(struct problem *problem, const char *costs, double memo
          .global_batch = 8,
          .precision = FP32,
          .memory_fraction = 0.9,
+         .quality_budget = -1,
          .layout = {.tensor = 1, .context = 1, .data = 1, .pipeline = 4, .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
     const char *path;
-    *problem = (struct problem){.name = r.name, .job = job_of(&r)};
+    *problem = (struct problem){.name = r.name, .job = job_of(&r, arena)};
     TRY(shipped_find(&path, "models", "gpt2-xl", arena, err));
     TRY(model_load(&problem->model, path, arena, err));
     TRY(shipped_find(&path, "costs", costs, arena, err));

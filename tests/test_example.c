@@ -168,6 +168,26 @@ static void published_layer_times(void **state)
     }
 }
 
+static void compression_as_asked(void **state)
+{
+    struct bench *b = *state;
+    struct transformer_request r = {.name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
+    r.sequence = 1024;
+    r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128, r.quality_budget = 3;
+    r.layout = (struct layout){.tensor = 1, .context = 1, .pipeline = 4, .micro_batch = 8};
+    demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
+    const struct priced *p = write_and_price(b);
+    assert_int_equal(p->boundary_option_count, 2);
+    assert_int_equal(p->gradient_option_count, 2);
+    assert_true(priced_uses_epilogue(p));
+    assert_int_equal(p->budget.cost_max, 3);
+    assert_int_equal(p->layout.data, 32);               // 128 GPUs / 4
+    assert_int_equal(p->micro_batches, 64);
+    // 2 x 8 x 1024 x 1600 B become 2 x 16 x (8192 + 1600)
+    const int64_t *whole = &p->cuts[0].backward_ns[0][PART_LINK], *low = &p->cuts[0].backward_ns[1][PART_LINK];
+    assert_true(llabs(*whole * (16 * (8192 + 1600)) / (8192 * 1600) - *low) <= 1);
+}
+
 static void four_machines(void **state)
 {
     struct bench *b = *state;
@@ -229,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(chain_with_fewer_stages_than_types, begin, end),
         cmocka_unit_test_setup_teardown(every_shipped_pair_prices, begin, end),
         cmocka_unit_test_setup_teardown(published_layer_times, begin, end),
+        cmocka_unit_test_setup_teardown(compression_as_asked, begin, end),
         cmocka_unit_test_setup_teardown(four_machines, begin, end),
         cmocka_unit_test_setup_teardown(names_of_shipped_documents, begin, end),
         cmocka_unit_test_setup_teardown(nothing_is_overwritten, begin, end),
