@@ -120,6 +120,67 @@ static void check_order(const struct schedule *s, struct arena *arena)
             assert_true(place[s->streams[i].operations[k - 1]] < place[s->streams[i].operations[k]]);
 }
 
+// Whether the tables say that `before` ends before `after` starts: a dependence, or a stream that both stand on.
+static bool joined(const struct schedule *s, int before, int after)
+{
+    for (int i = 0; i < s->dependence_count; i++)
+        if (s->dependences[i].before == before && s->dependences[i].after == after) return true;
+    for (int i = 0; i < s->stream_count; i++) {
+        bool seen = false;
+        for (int k = 0; k < s->streams[i].count; k++) {
+            seen |= s->streams[i].operations[k] == before;
+            if (seen && s->streams[i].operations[k] == after) return true;
+        }
+    }
+    return false;
+}
+
+static int find(const struct schedule *s, int kind, int symbol_stage, int micro_batch)
+{
+    for (int i = 0; i < s->operation_count; i++)
+        if (kind_of(s, i) == kind && symbol_stage_of(s, i) == symbol_stage &&
+            s->operations[i].micro_batch == micro_batch)
+            return i;
+    return -1;
+}
+
+// A message is a chain: the sender's pass, the parts in series, the receiver's pass.
+static void check_chain(const struct schedule *s, bool forward, int boundary, int micro_batch)
+{
+    int pass = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD,
+        at = find(s, pass, forward ? boundary : boundary + 1, micro_batch);
+    for (int part = 0; part < PART_COUNT; part++) {
+        int next = find(s, (forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD) + part, boundary, micro_batch);
+        if (next < 0 && !forward) next = find(s, SYMBOL_SEND_EPILOGUE + part, boundary, micro_batch);
+        if (next < 0) continue;
+        assert_true(joined(s, at, next));
+        at = next;
+    }
+    assert_true(joined(s, at, find(s, pass, forward ? boundary + 1 : boundary, micro_batch)));
+}
+
+static void test_messages(void **state)
+{
+    (void)state;
+    for (int mask = 0; mask < 32; mask++) {
+        struct arena arena;
+        struct schedule s;
+        struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
+                                     .stage_count = 4,
+                                     .micro_batches = 5,
+                                     .parts = {mask & 1, mask & 2, mask & 4},
+                                     .epilogue = mask & 16};
+        arena_open(&arena, NULL);
+        build(&s, &r, &arena);
+        for (int boundary = 0; boundary < 3; boundary++)
+            for (int m = 0; m < 5; m++) {
+                check_chain(&s, true, boundary, m);
+                check_chain(&s, false, boundary, m);
+            }
+        arena_close(&arena);
+    }
+}
+
 // All shapes and parts: no deadlock, everything once, the counts in flight that the closed forms give.
 static void test_all_shapes(void **state)
 {
@@ -286,9 +347,9 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_written_order), cmocka_unit_test(test_all_shapes), cmocka_unit_test(test_large_blocking),
-        cmocka_unit_test(test_epilogue),      cmocka_unit_test(test_endings),    cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_too_large),     cmocka_unit_test(test_names),
+        cmocka_unit_test(test_written_order),  cmocka_unit_test(test_all_shapes), cmocka_unit_test(test_messages),
+        cmocka_unit_test(test_large_blocking), cmocka_unit_test(test_epilogue),   cmocka_unit_test(test_endings),
+        cmocka_unit_test(test_deadlock),       cmocka_unit_test(test_too_large),  cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,8 @@ static void check_trace(const struct plan *plan, struct arena *arena)
         const struct slice *a = &t.slices[i];
         if (a->end > span) span = a->end;
         assert_true(a->pid < plan->stage_count);
+        if (a->tid == 1) assert_true(a->pid < plan->stage_count - 1);       // link forward: the sender's
+        if (a->tid == 2) assert_true(a->pid > 0);                           // link backward: the sender's
         for (int j = 0; j < i; j++) {
             const struct slice *b = &t.slices[j];
             if (a->pid == b->pid && a->tid == b->tid)
