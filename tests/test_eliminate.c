@@ -10,6 +10,7 @@
 #include "solve/dynamic.h"
 #include "solve/eliminate.h"
 #include "solve/eliminate_box.h"
+#include "solve/eliminate_search.h"
 #include "tests/support/enumerate.h"
 #include "tests/support/prepare.h"
 #include "tests/support/problems.h"
@@ -257,6 +258,40 @@ static void test_a_box_with_a_better_plan_is_never_closed(void **state)
     assert_true(each_problem(4, PROBLEMS / 2, check_repeat) > PROBLEMS / 4);
 }
 
+// ---- the whole search
+
+static void check_search(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = 100000, .recheck = true};
+    struct box_search_result r;
+    box_search(&r, &p->choices, p->graph, &settings, arena);
+    assert_true(r.finished && r.bad == 0);
+    assert_true(r.best_ns == e.best_ns && r.found_better == (e.best_ns < INT64_MAX));
+    if (e.best_ns == INT64_MAX)
+        return;
+    assert_true(r.bound_ns == e.best_ns);
+    assert_true(choices_fit_together(&p->choices, r.found));
+    // With a known plan only better ones are sought; with a gap the bound stays one; cut short it stays one.
+    settings.target_ns = e.best_ns + random_between(rng, 0, 3);
+    settings.gap = random_chance(rng, 50) ? 0 : (double)random_between(rng, 0, 20) / 100;
+    box_search(&r, &p->choices, p->graph, &settings, arena);
+    assert_true(r.finished && r.bad == 0 && r.bound_ns <= e.best_ns && r.best_ns <= settings.target_ns);
+    assert_true((double)(r.best_ns - r.bound_ns) <= settings.gap * (double)r.best_ns);
+    settings = (struct box_search_settings){.target_ns = INT64_MAX, .boxes_max = random_between(rng, 0, 3)};
+    box_search(&r, &p->choices, p->graph, &settings, arena);
+    assert_true(r.bound_ns <= e.best_ns && r.best_ns >= e.best_ns);
+    if (r.finished)
+        assert_true(r.best_ns == e.best_ns);
+}
+
+static void test_the_search_by_boxes_is_exact(void **state)
+{
+    (void)state;
+    assert_true(each_problem(5, PROBLEMS, check_search) > PROBLEMS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +299,7 @@ int main(void)
         cmocka_unit_test(test_no_plan_below_the_target_goes),
         cmocka_unit_test(test_splitting_ends_at_the_optimum),
         cmocka_unit_test(test_a_box_with_a_better_plan_is_never_closed),
+        cmocka_unit_test(test_the_search_by_boxes_is_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

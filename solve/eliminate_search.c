@@ -1,0 +1,194 @@
+// See eliminate_search.h. Open boxes stand in a heap by their bound, then by age, so that the order, and with it the answer,
+// depends on nothing but the problem. Masks of boxes that are done are used again.
+#include "solve/eliminate_search.h"
+
+#include <string.h>
+
+enum { MASK_BYTES_MAX = 1 << 28 };
+
+struct open_box { bool *mask; int64_t bound_ns, number; };
+
+struct box_search {
+    struct box_search_result *r;
+    const struct box_search_settings *settings;
+    const struct choices *c;
+    struct box_closer *closer;
+    struct arena *arena;
+    int stages, choice_count, *first_choice;    // of a stage in a mask
+    struct open_box *heap;
+    int open, capacity;
+    bool **spare;                               // masks to be used again
+    int spare_count, mask_count;
+    int64_t next_number;
+    bool **allowed, **given;                    // views of a mask, by stage
+};
+
+static bool goes_before(const struct open_box *a, const struct open_box *b)
+{
+    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
+}
+
+static void push(struct box_search *s, bool *mask, int64_t bound_ns)
+{
+    if (s->open == s->capacity) {
+        int capacity = 2 * s->capacity + 256;
+        s->heap = arena_grow(s->arena, s->heap, (size_t)s->open, (size_t)capacity, sizeof *s->heap);
+        s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4, sizeof *s->spare);
+        s->capacity = capacity;
+    }
+    struct open_box box = {mask, bound_ns, s->next_number++};
+    int i = s->open++;
+    for (; i > 0 && goes_before(&box, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        s->heap[i] = s->heap[(i - 1) / 2];
+    s->heap[i] = box;
+}
+
+static struct open_box pop(struct box_search *s)
+{
+    struct open_box top = s->heap[0], last = s->heap[--s->open];
+    int i = 0;
+    for (int c; (c = 2 * i + 1) < s->open; i = c) {
+        if (c + 1 < s->open && goes_before(&s->heap[c + 1], &s->heap[c]))
+            c++;
+        if (!goes_before(&s->heap[c], &last))
+            break;
+        s->heap[i] = s->heap[c];
+    }
+    s->heap[i] = last;
+    return top;
+}
+
+static bool *take_mask(struct box_search *s)
+{
+    if (s->spare_count)
+        return s->spare[--s->spare_count];
+    s->mask_count++;
+    return TAKE(s->arena, s->choice_count, bool);
+}
+
+static void view(const struct box_search *s, bool *mask, bool **by_stage)
+{
+    for (int i = 0; i < s->stages; i++)
+        by_stage[i] = mask + s->first_choice[i];
+}
+
+// Leaves the lighter half (or the other choices) in mask and returns the other half.
+static bool *split(struct box_search *s, bool *mask, const struct box_answer *a)
+{
+    const struct stage_choices *stage = &s->c->stages[a->branch_stage];
+    bool *other = take_mask(s);
+    memcpy(other, mask, (size_t)s->choice_count);
+    for (int i = 0; i < stage->count; i++) {
+        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : stage->items[i].load_ns >= a->branch_load_ns;
+        (belongs ? mask : other)[s->first_choice[a->branch_stage] + i] = false;
+    }
+    return other;
+}
+
+static void keep_plan(struct box_search *s, const struct box_answer *a)
+{
+    if (a->found_ns >= s->r->best_ns)
+        return;
+    s->r->best_ns = a->found_ns;
+    s->r->found_better = true;
+    memcpy(s->r->found, a->found, (size_t)s->stages * sizeof *a->found);
+}
+
+// What a box must reach to be closed: with a gap asked, a little less than the best plan's time.
+static int64_t closing_ns(const struct box_search *s)
+{
+    int64_t best = s->r->best_ns < INT64_MAX / 4 ? s->r->best_ns : INT64_MAX / 4;
+    return best - (int64_t)(s->settings->gap * (double)best);
+}
+
+// Settles the box in mask; true: closed. *bound_ns rises to what is proven for it.
+static bool settle(struct box_search *s, bool *mask, int64_t *bound_ns, struct box_answer *a)
+{
+    bool *before = s->settings->recheck ? take_mask(s) : NULL;
+    int64_t closing = closing_ns(s);
+    if (before)
+        memcpy(before, mask, (size_t)s->choice_count);
+    view(s, mask, s->allowed);
+    bool closed = box_close(s->closer, s->allowed, closing, 0, a);
+    keep_plan(s, a);
+    if (before) {
+        view(s, before, s->given);
+        bool holds = box_repeat(s->closer, s->given, a->found_ns < closing && closed ? a->found_ns : closing, a->steps, a->step_count,
+                                closed ? NULL : s->allowed);
+        s->r->bad += !holds;
+        s->spare[s->spare_count++] = before;
+    }
+    s->r->boxes++;
+    s->r->closed += closed;
+    *bound_ns = a->bound_ns > *bound_ns ? a->bound_ns : *bound_ns;
+    return closed;
+}
+
+// What is proven for the whole: the least bound of the open boxes; closed ones reach the closing bound of their time, which
+// is never below that of now.
+static int64_t bound_of(const struct box_search *s, int64_t dived_ns)
+{
+    int64_t bound = closing_ns(s);
+    if (s->open && s->heap[0].bound_ns < bound)
+        bound = s->heap[0].bound_ns;
+    return dived_ns < bound ? dived_ns : bound;
+}
+
+static bool is_over(struct box_search *s)
+{
+    const struct box_search_settings *t = s->settings;
+    return s->r->boxes >= t->boxes_max || (int64_t)s->mask_count * s->choice_count > MASK_BYTES_MAX || (t->should_stop && t->should_stop(t->argument));
+}
+
+// From one box downwards, the lighter half each time, until it closes. false: stopped with the box put back.
+static bool dive(struct box_search *s, struct open_box box)
+{
+    struct box_answer a;
+    while (box.bound_ns < closing_ns(s)) {
+        if (is_over(s)) {
+            push(s, box.mask, box.bound_ns);
+            return false;
+        }
+        if (settle(s, box.mask, &box.bound_ns, &a))
+            break;
+        push(s, split(s, box.mask, &a), box.bound_ns);
+        if (s->settings->report)
+            s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns), s->r->boxes, s->open, box_closer_path_count(s->closer));
+    }
+    s->spare[s->spare_count++] = box.mask;
+    return true;
+}
+
+static void open_search(struct box_search *s)
+{
+    s->first_choice = TAKE(s->arena, s->stages, int);
+    for (int i = 0; i < s->stages; i++) {
+        s->first_choice[i] = s->choice_count;
+        s->choice_count += s->c->stages[i].count;
+    }
+    s->allowed = TAKE(s->arena, s->stages, bool *);
+    s->given = TAKE(s->arena, s->stages, bool *);
+    bool *whole = take_mask(s);
+    memset(whole, true, (size_t)s->choice_count);
+    push(s, whole, 0);
+}
+
+static void close_scratch(void *scratch) { arena_close(scratch); }
+
+void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
+{
+    struct arena *scratch = TAKE(arena, 1, struct arena);
+    arena_open(scratch, arena->exit);
+    arena_defer(arena, close_scratch, scratch);
+    *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
+    struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .stages = c->priced->stage_count};
+    s.closer = box_closer_open(c, g, scratch);
+    open_search(&s);
+    bool stopped = false;
+    while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s))
+        stopped = !dive(&s, pop(&s));
+    r->finished = !stopped;
+    r->bound_ns = bound_of(&s, INT64_MAX);
+    r->paths = box_closer_path_count(s.closer);
+    arena_close(scratch);
+}

@@ -1,0 +1,31 @@
+// A whole search by boxes alone (eliminate_box.h): best bound first, diving into the lighter half of every split. No linear
+// program takes part. Where it ends within its limits the answer is exact and proven; where it does not, its bound and its
+// plan still hold and the tree over relaxations goes on from there.
+#ifndef PLUMBLINE_SOLVE_ELIMINATE_SEARCH_H
+#define PLUMBLINE_SOLVE_ELIMINATE_SEARCH_H
+
+#include "solve/eliminate_box.h"
+
+struct box_search_settings {
+    int64_t target_ns;                  // the time of a known plan; INT64_MAX: none. Only better ones are looked for
+    double gap;                         // (target - bound) / target at which to stop; 0: exact
+    int64_t boxes_max;
+    bool recheck;                       // every box is proven a second time from its stored steps
+    bool (*should_stop)(void *argument);        // may be NULL
+    void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open, int paths);     // may be NULL
+    void *argument;
+};
+
+struct box_search_result {
+    bool finished;              // nothing better than best_ns (and the gap) is left
+    int64_t best_ns;            // target_ns, or the time of found; INT64_MAX: there is no plan (finished) or none is known
+    bool found_better;
+    int *found;                 // [stage_count], choices as they are numbered in `choices`
+    int64_t bound_ns;           // proven for every plan of the choices; at most best_ns
+    int64_t boxes, closed, bad; // bad: boxes whose recheck failed
+    int paths;
+};
+
+void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena);
+
+#endif
