@@ -94,22 +94,23 @@ static void hear_layer_prices(struct hearing *h, int stage)
 
 // ---- messages over the boundary behind a stage
 
+// own NULL: there is no message, so nothing was rounded either.
 static void hear_parts(struct hearing *h, int stage, const char *what, const int64_t *claimed, const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = arena_print(h->arena, "%s.%s", what, transfer_part_names[part]);
-        compare(h, "price", stage, name, "ns", claimed[part], (struct sum){own[part], own[part] ? 1 : 0});
+        compare(h, "price", stage, name, "ns", claimed[part], own ? (struct sum){own[part], 1} : (struct sum){0, 0});
     }
 }
 
 static void hear_messages(struct hearing *h, int stage)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
-    int64_t none[PART_COUNT] = {0}, forward[PART_COUNT], steady[PART_COUNT], drain[PART_COUNT];
+    int64_t forward[PART_COUNT], steady[PART_COUNT], drain[PART_COUNT];
     if (stage == h->plan->stage_count - 1) {
-        hear_parts(h, stage, "send_forward", x->send_forward_ns, none);
-        hear_parts(h, stage, "send_backward", x->send_backward_ns, none);
-        hear_parts(h, stage, "send_epilogue", x->send_epilogue_ns, none);
+        hear_parts(h, stage, "send_forward", x->send_forward_ns, NULL);
+        hear_parts(h, stage, "send_backward", x->send_backward_ns, NULL);
+        hear_parts(h, stage, "send_epilogue", x->send_epilogue_ns, NULL);
         return;
     }
     if (!h->sound[stage + 1]) return;
