@@ -577,6 +577,50 @@ static void test_planted_faults(void **state)
     }
 }
 
+// Whatever number stands in a plan, the judge answers; and a number that decides is missed by no check.
+static void test_absurd_numbers(void **state)
+{
+    (void)state;
+    int accepted = 0, judged = 0;
+    for (uint64_t seed = 5000; seed < 5400; seed++) {
+        struct random_limits limits = random_limits_small();
+        struct trial t;
+        if (!trial_open(&t, seed, &limits)) continue;
+        struct plan_stage *x = &t.plan.stages[some_stage(&t)];
+        int *indices[] = {&x->first_layer, &x->layer_count, &x->group, &x->recomputed_layers, &x->gradient_option,
+                          &x->boundary_option, (int *)&x->recompute};
+        int64_t *claims[] = {&x->forward_ns, &x->backward_ns, &x->sync_ns, &x->optimizer_ns, &x->send_forward_ns[PART_LINK],
+                             &x->send_backward_ns[PART_BLOCKING], &x->send_epilogue_ns[PART_DELAY], &t.plan.iteration_ns,
+                             &t.plan.bound_ns, &t.plan.embedding_sync_ns, &x->memory.activation_bytes,
+                             &x->memory_limit_bytes};
+        const int64_t absurd[] = {-1, -1000000, 1000003, (int64_t)1 << 31, (int64_t)1 << 53};
+        for (size_t i = 0; i < ARRAY_LENGTH(indices); i++) {
+            int before = *indices[i];
+            *indices[i] = (int)random_between(&t.rng, -2, 1 << random_between(&t.rng, 1, 30));
+            // Recomputed layers decide under first_layers alone.
+            if (*indices[i] != before && indices[i] != &x->recomputed_layers) {
+                accepted += judge(&t, &t.plan).accepted;
+                judged++;
+            } else {
+                judge(&t, &t.plan);
+            }
+            *indices[i] = before;
+        }
+        for (size_t i = 0; i < ARRAY_LENGTH(claims); i++) {
+            int64_t before = *claims[i];
+            *claims[i] = absurd[random_between(&t.rng, 0, (int64_t)ARRAY_LENGTH(absurd) - 1)];
+            if (judge(&t, &t.plan).accepted)
+                fail_msg("seed %llu: claim %zu as %lld is accepted", (unsigned long long)seed, i, (long long)*claims[i]);
+            *claims[i] = before;
+        }
+        expect_accepted(&t, &t.plan, seed);
+        arena_close(&t.arena);
+    }
+    // Two options, groups or modes may cost the same; most do not.
+    print_message("%d decisions changed, %d of them as good\n", judged, accepted);
+    assert_true(judged > 1000 && accepted * 10 < judged);
+}
+
 // A plan without stages is a claim that there is none: nothing to judge.
 static void test_no_plan(void **state)
 {
@@ -595,6 +639,6 @@ static void test_no_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_right_plans), cmocka_unit_test(test_planted_faults),
-                                       cmocka_unit_test(test_no_plan)};
+                                       cmocka_unit_test(test_absurd_numbers), cmocka_unit_test(test_no_plan)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
