@@ -54,7 +54,8 @@ static bool settle(struct bucket *b, const struct choice *x)
         if (choice_dominates(b->c, &b->items[i], x)) return true;
     int kept = 0;
     for (int i = 0; i < b->count; i++) {
-        if (choice_dominates(b->c, x, &b->items[i])) choices_note_removed(b->c, b->stage, &b->items[i], REMOVED_BY_DOMINANCE, 0);
+        if (choice_dominates(b->c, x, &b->items[i]))
+            choices_note_removed(b->c, b->stage, &b->items[i], REMOVED_BY_DOMINANCE, 0);
         else b->items[kept++] = b->items[i];
     }
     b->count = kept;
@@ -89,7 +90,8 @@ static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
 static bool stash_falls(const struct priced *p)
 {
     for (int r = 0; r < p->run_count; r++)
-        if (p->runs[r].recomputable && p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE]) return false;
+        if (p->runs[r].recomputable && p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE])
+            return false;
     return true;
 }
 
@@ -190,7 +192,8 @@ static void enumerate_stage(struct bucket *b, struct stage_list *list)
             enumerate_span(list, b, first, end - first);
 }
 
-enum status choices_build(struct choices *c, const struct priced *priced, const struct schedule *schedule, struct arena *arena, struct error *err)
+enum status choices_build(struct choices *c, const struct priced *priced, const struct schedule *schedule,
+    struct arena *arena, struct error *err)
 {
     assert(priced->stage_count == schedule->request.stage_count);
     *c = (struct choices){.priced = priced, .schedule = schedule, .by_position = by_position(priced), .arena = arena};
@@ -204,7 +207,8 @@ enum status choices_build(struct choices *c, const struct priced *priced, const 
         enumerate_stage(&bucket, &list);
         c->stages[s] = (struct stage_choices){list.items, list.count};
         total += list.count;
-        if (total > 20 * 1000 * 1000) return fail(err, UNAVAILABLE, "more than 20 million choices: too many layers, stages and options together");
+        if (total > 20 * 1000 * 1000)
+            return fail(err, UNAVAILABLE, "more than 20 million choices: too many layers, stages and options together");
     }
     return OK;
 }

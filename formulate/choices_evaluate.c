@@ -48,7 +48,8 @@ static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int 
 }
 
 // mode: none, selective or full, of these layers.
-static void add_layers(struct choice *x, struct walk *w, const struct priced_run *run, enum recompute mode, int count, int in_flight)
+static void add_layers(struct choice *x, struct walk *w, const struct priced_run *run, enum recompute mode, int count,
+    int in_flight)
 {
     int g = x->group;
     int64_t backward = run->backward_ns[g];
@@ -145,8 +146,10 @@ static bool meets_conditions(const struct choices *c, int stage, const struct ch
         if (rule->layers_max >= 0 && count > rule->layers_max) return false;
     }
     if (rule->recompute_stated && !rule->recompute[x->recompute]) return false;
-    if (rule->compresses_gradient >= 0 && (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient) return false;
-    if (rule->compresses_boundary >= 0 && (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary) return false;
+    if (rule->compresses_gradient >= 0 && (p->gradient_options[x->gradient_option].rank > 0) != rule->compresses_gradient)
+        return false;
+    if (rule->compresses_boundary >= 0 && (p->boundary_options[x->boundary_option].rank > 0) != rule->compresses_boundary)
+        return false;
     return true;
 }
 

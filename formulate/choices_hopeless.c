@@ -30,7 +30,8 @@ static const char *memory_reason(const struct choices *c, int stage, const struc
 {
     const struct priced *p = c->priced;
     const char *recomputation = p->recompute[RECOMPUTE_FULL] ? "even with full recomputation"
-        : p->recompute[RECOMPUTE_SELECTIVE] || p->recompute[RECOMPUTE_FIRST_LAYERS] ? "even with the recomputation that is allowed"
+        : p->recompute[RECOMPUTE_SELECTIVE] || p->recompute[RECOMPUTE_FIRST_LAYERS]
+            ? "even with the recomputation that is allowed"
         : "without recomputation";
     return arena_print(c->arena, "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB",
                        stage, recomputation, least->layer_count, p->groups[least->group].name,
@@ -43,7 +44,8 @@ static const char *empty_stage(const struct choices *c, int stage)
     for (int i = 0; i < c->removed_count; i++) {
         const struct removed_choice *r = &c->removed[i];
         if (r->stage != stage) continue;
-        if (r->removal == REMOVED_BY_BOUND) return arena_print(c->arena, "stage %d: no choice can be part of a better plan", stage);
+        if (r->removal == REMOVED_BY_BOUND)
+            return arena_print(c->arena, "stage %d: no choice can be part of a better plan", stage);
         if (r->removal == REMOVED_BY_MEMORY && (!by_memory || r->amount < by_memory->amount)) by_memory = r;
         if (r->removal == REMOVED_BY_RULE && !by_rule) by_rule = r;
     }
@@ -51,7 +53,8 @@ static const char *empty_stage(const struct choices *c, int stage)
         const char *memory = memory_reason(c, stage, &by_memory->choice);
         return by_rule ? arena_print(c->arena, "%s (rules leave out others)", memory) : memory;
     }
-    if (by_rule) return arena_print(c->arena, "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage, by_rule->amount);
+    if (by_rule)
+        return arena_print(c->arena, "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage, by_rule->amount);
     return without_slots(c);
 }
 
@@ -73,7 +76,8 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
     const struct priced *p = c->priced;
     *why = NULL;
     if (p->layer_count < p->stage_count) {
-        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage holds one at least", p->layer_count, p->stage_count);
+        *why = arena_print(c->arena, "layers: %d for %d stages, and every stage holds one at least", p->layer_count,
+            p->stage_count);
         return 0;
     }
     if (usable_slots(p) < p->stage_count) {

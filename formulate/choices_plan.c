@@ -42,12 +42,14 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
 {
     const struct priced *p = c->priced;
     *plan = (struct plan){
-        .name = p->name ? arena_copy_text(arena, p->name) : NULL, .outcome = OUTCOME_OPEN, .iteration_ns = iteration_ns, .layout = p->layout,
+        .name = p->name ? arena_copy_text(arena, p->name) : NULL, .outcome = OUTCOME_OPEN,
+        .iteration_ns = iteration_ns, .layout = p->layout,
         .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage, .stage_count = p->stage_count,
     };
     put_names(plan, p, arena);
     plan->stages = TAKE(arena, p->stage_count, struct plan_stage);
-    for (int s = 0, layer = 0; s < p->stage_count; layer += plan->stages[s++].layer_count) put_stage(&plan->stages[s], c, chosen, s, layer);
+    for (int s = 0, layer = 0; s < p->stage_count; layer += plan->stages[s++].layer_count)
+        put_stage(&plan->stages[s], c, chosen, s, layer);
     if (p->has_embedding_sync)
         plan->embedding_sync_ns = p->embedding_sync_ns[plan->stages[0].group * p->group_count + plan->stages[p->stage_count - 1].group];
 }
@@ -98,10 +100,14 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
 {
     const struct priced *p = c->priced;
     const struct plan_stage *s = &plan->stages[stage];
-    if (s->layer_count < 1 || s->first_layer < stage || s->first_layer + s->layer_count > p->layer_count - (p->stage_count - 1 - stage)) return false;
-    if ((stage == 0 && s->first_layer) || (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count)) return false;
+    if (s->layer_count < 1 || s->first_layer < stage
+        || s->first_layer + s->layer_count > p->layer_count - (p->stage_count - 1 - stage))
+        return false;
+    if ((stage == 0 && s->first_layer) || (stage == p->stage_count - 1 && s->first_layer + s->layer_count != p->layer_count))
+        return false;
     *x = (struct choice){
-        .first_layer = c->by_position ? s->first_layer : -1, .layer_count = s->layer_count, .group = group_of_plan(p, plan, s->group),
+        .first_layer = c->by_position ? s->first_layer : -1, .layer_count = s->layer_count,
+        .group = group_of_plan(p, plan, s->group),
         .recompute = s->recompute, .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
         .gradient_option = gradient_option_of_plan(p, plan, s->gradient_option),
         .boundary_option = stage ? boundary_option_of_plan(p, plan, s->boundary_option) : 0,

@@ -23,14 +23,17 @@ bool choices_send_forward(const struct choices *c, const struct choice *from, co
     return copy_parts(parts, pair_prices(c->priced, c->priced->cuts[from->cut].forward_ns, from->group, to->group));
 }
 
-bool choices_send_backward(const struct choices *c, const struct choice *from, const struct choice *to, bool epilogue, int64_t *parts)
+bool choices_send_backward(const struct choices *c, const struct choice *from, const struct choice *to, bool epilogue,
+    int64_t *parts)
 {
     const struct priced *p = c->priced;
     bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
-    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0], from->group, to->group));
+    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0],
+        from->group, to->group));
 }
 
-static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from, const struct choice *to, int64_t *durations)
+static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from,
+    const struct choice *to, int64_t *durations)
 {
     int stages = c->priced->stage_count;
     int64_t forward[PART_COUNT], backward[PART_COUNT], epilogue[PART_COUNT];
@@ -112,7 +115,8 @@ static bool ends_joined(const struct choices *c, const int *chosen)
             || !choices_send_backward(c, from, to, true, parts)) return false;
     }
     if (!p->has_embedding_sync) return true;
-    int first = c->stages[0].items[chosen[0]].group, last = c->stages[p->stage_count - 1].items[chosen[p->stage_count - 1]].group;
+    int first = c->stages[0].items[chosen[0]].group,
+        last = c->stages[p->stage_count - 1].items[chosen[p->stage_count - 1]].group;
     return p->embedding_sync_ns[first * p->group_count + last] != PRICE_NONE;
 }
 

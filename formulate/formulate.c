@@ -30,7 +30,9 @@ static struct stage_states states_of_stage(const struct stage_choices *stage, st
     for (int i = 0; i < stage->count; i++) {
         const struct choice *x = &stage->items[i];
         int k = 0;
-        while (k < s.count && (s.items[k].group != x->group || s.items[k].boundary_option != x->boundary_option || s.items[k].cut != x->cut)) k++;
+        while (k < s.count && (s.items[k].group != x->group || s.items[k].boundary_option != x->boundary_option
+            || s.items[k].cut != x->cut))
+            k++;
         if (k == s.count) s.items[s.count++] = (struct state){x->group, x->boundary_option, x->cut, -1};
         s.of_choice[i] = k;
     }
@@ -43,10 +45,12 @@ static void add_choice_columns(struct builder *b, int stage)
     struct milp *m = &b->f->milp;
     *states = states_of_stage(&b->c->stages[stage], b->arena);
     for (int k = 0; k < states->count && states->count > 1; k++)
-        states->items[k].column = milp_add_column(m, (struct milp_column){.role = COLUMN_STATE, .a = stage, .b = k, .upper = 1});
+        states->items[k].column = milp_add_column(m, (struct milp_column){.role = COLUMN_STATE, .a = stage, .b = k,
+            .upper = 1});
     b->f->choice_column[stage] = TAKE(b->arena, b->c->stages[stage].count, int);
     for (int i = 0; i < b->c->stages[stage].count; i++)
-        b->f->choice_column[stage][i] = milp_add_column(m, (struct milp_column){.role = COLUMN_CHOICE, .a = stage, .b = i, .upper = 1, .integer = true});
+        b->f->choice_column[stage][i] = milp_add_column(m, (struct milp_column){.role = COLUMN_CHOICE, .a = stage,
+            .b = i, .upper = 1, .integer = true});
 }
 
 // ---- rows of one stage
@@ -122,7 +126,8 @@ static void add_levels(struct builder *b, int stage)
         if (!count || order[i].load_ns > loads[count - 1]) loads[count++] = order[i].load_ns;
     int *columns = TAKE(b->arena, count, int);
     for (int j = 0; j < count; j++)
-        columns[j] = j ? milp_add_column(&b->f->milp, (struct milp_column){.role = COLUMN_LEVEL, .a = stage, .b = j, .upper = 1, .integer = true}) : -1;
+        columns[j] = j ? milp_add_column(&b->f->milp, (struct milp_column){.role = COLUMN_LEVEL, .a = stage, .b = j,
+            .upper = 1, .integer = true}) : -1;
     for (int j = count - 1, i = choices->count - 1; j >= 1; j--) {
         for (; order[i].load_ns == loads[j]; i--) milp_add_entry(&b->f->milp, b->f->choice_column[stage][order[i].index], -1);
         if (j + 1 < count) milp_add_entry(&b->f->milp, columns[j + 1], -1);
@@ -152,7 +157,8 @@ static void add_positions(struct builder *b, int boundary)
     for (int position = 1; position < b->p->layer_count; position++) {
         int before = m->entry_count;
         for (int i = 0; i < left->count; i++)
-            if (left->items[i].first_layer + left->items[i].layer_count == position) milp_add_entry(m, b->f->choice_column[boundary][i], 1);
+            if (left->items[i].first_layer + left->items[i].layer_count == position)
+                milp_add_entry(m, b->f->choice_column[boundary][i], 1);
         for (int i = 0; i < right->count; i++)
             if (right->items[i].first_layer == position) milp_add_entry(m, b->f->choice_column[boundary + 1][i], -1);
         if (m->entry_count > before) milp_add_row(m, ROW_POSITION, ROW_EQUAL, 0);
@@ -160,7 +166,8 @@ static void add_positions(struct builder *b, int boundary)
 }
 
 // sum of entries <= limit, left out where it holds anyway. constant: what stages without a choice use up.
-static void add_limit(struct builder *b, enum row_role role, int entries_before, int64_t greatest, int64_t constant, int64_t limit)
+static void add_limit(struct builder *b, enum row_role role, int entries_before, int64_t greatest, int64_t constant,
+    int64_t limit)
 {
     struct milp *m = &b->f->milp;
     if (greatest + constant > limit) milp_add_row(m, role, ROW_AT_MOST, limit - constant);
@@ -199,7 +206,11 @@ static void add_boundary_budget(struct builder *b)
     add_limit(b, ROW_BUDGET, before, stages, constant, b->p->budget.boundaries_max);
 }
 
-static int64_t gradient_use(const struct priced *p, const struct choice *x) { return p->gradient_options[x->gradient_option].rank > 0; }
+static int64_t gradient_use(const struct priced *p, const struct choice *x)
+{
+    return p->gradient_options[x->gradient_option].rank > 0;
+}
+
 static int64_t cost_use(const struct priced *p, const struct choice *x) { return (void)p, x->quality_cost; }
 
 static void add_choice_budget(struct builder *b, int64_t (*use)(const struct priced *, const struct choice *), int64_t limit)
@@ -242,7 +253,8 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
     f->level_count = TAKE(arena, stages, int);
 }
 
-enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err)
+enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
+    struct arena *arena, struct error *err)
 {
     const struct priced *p = c->priced;
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)

@@ -32,7 +32,9 @@ static struct side make_side(struct builder *b, int stage, int seen)
         if (!(seen & SEEN_CUT)) x.cut = 0;
         if (!(seen & SEEN_OPTION)) x.boundary_option = 0;
         int k = 0;
-        while (k < side.count && (side.keys[k].group != x.group || side.keys[k].cut != x.cut || side.keys[k].boundary_option != x.boundary_option)) k++;
+        while (k < side.count && (side.keys[k].group != x.group || side.keys[k].cut != x.cut
+            || side.keys[k].boundary_option != x.boundary_option))
+            k++;
         if (k == side.count) side.keys[side.count++] = x;
         side.key_of_state[i] = k;
     }
@@ -167,7 +169,9 @@ static void price_pair(struct builder *b, struct joint *j, int pair)
 
 static void add_boundary(struct builder *b, int boundary)
 {
-    struct joint j = {boundary, make_side(b, boundary, SEEN_GROUP | SEEN_CUT), make_side(b, boundary + 1, SEEN_GROUP | SEEN_OPTION), 0, {0}, {0}};
+    struct joint j = {.label = boundary};
+    j.left = make_side(b, boundary, SEEN_GROUP | SEEN_CUT);
+    j.right = make_side(b, boundary + 1, SEEN_GROUP | SEEN_OPTION);
     static const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
     for (int i = 0; i < 3 * PART_COUNT; i++) {
         j.symbols[i] = symbol_index(b->p->stage_count, kinds[i / PART_COUNT] + i % PART_COUNT, boundary);
@@ -181,11 +185,15 @@ static void add_boundary(struct builder *b, int boundary)
 static void add_embedding_sync(struct builder *b)
 {
     int last = b->p->stage_count - 1;
-    struct joint j = {last + 1, make_side(b, 0, SEEN_GROUP), make_side(b, last, SEEN_GROUP), 1, {0}, {0}};
+    struct joint j = {.label = last + 1, .symbol_count = 1};
+    j.left = make_side(b, 0, SEEN_GROUP);
+    j.right = make_side(b, last, SEEN_GROUP);
     j.symbols[0] = symbol_index(b->p->stage_count, SYMBOL_EMBEDDING_SYNC, 0);
     j.prices[0] = TAKE(b->arena, pairs(&j), int64_t);
-    for (int i = 0; i < pairs(&j); i++)
-        j.prices[0][i] = b->p->embedding_sync_ns[j.left.keys[i / j.right.count].group * b->p->group_count + j.right.keys[i % j.right.count].group];
+    for (int i = 0; i < pairs(&j); i++) {
+        int from = j.left.keys[i / j.right.count].group, to = j.right.keys[i % j.right.count].group;
+        j.prices[0][i] = b->p->embedding_sync_ns[from * b->p->group_count + to];
+    }
     add_joint(b, &j);
 }
 

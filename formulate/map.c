@@ -14,7 +14,8 @@ static void put_choice(struct json_writer *w, const struct priced *p, int stage,
     json_put_text(w, "group", p->groups[x->group].name);
     json_put_text(w, "recompute", recompute_names[x->recompute]);
     if (x->recompute == RECOMPUTE_FIRST_LAYERS) json_put_count(w, "recomputed_layers", x->recomputed_layers);
-    if (p->gradient_options[x->gradient_option].rank) json_put_count(w, "gradient_rank", p->gradient_options[x->gradient_option].rank);
+    if (p->gradient_options[x->gradient_option].rank)
+        json_put_count(w, "gradient_rank", p->gradient_options[x->gradient_option].rank);
     if (p->boundary_options[x->boundary_option].rank) {
         json_put_count(w, "boundary_rank", p->boundary_options[x->boundary_option].rank);
         json_put_bool(w, "epilogue_only", p->boundary_options[x->boundary_option].epilogue_only);

@@ -14,7 +14,8 @@ void textbook_put(struct textbook *t, enum textbook_column kind, int stage, int 
 
 int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage, int which, int64_t upper, bool integer)
 {
-    return milp_add_column(t->m, (struct milp_column){.role = COLUMN_OTHER, .a = kind, .b = stage, .c = which, .upper = upper, .integer = integer});
+    return milp_add_column(t->m, (struct milp_column){.role = COLUMN_OTHER, .a = kind, .b = stage, .c = which,
+        .upper = upper, .integer = integer});
 }
 
 const struct priced_run *textbook_run(const struct textbook *t, int layer) { return &t->p->runs[priced_run_of(t->p, layer)]; }
@@ -28,7 +29,9 @@ static bool possible(const struct textbook *t, enum textbook_column kind, int st
     case TEXTBOOK_HOLDS: return which >= stage && which <= p->layer_count - p->stage_count + stage;
     case TEXTBOOK_FULL: return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable
                             && (p->recompute[RECOMPUTE_FULL] || p->recompute[RECOMPUTE_FIRST_LAYERS]);
-    case TEXTBOOK_SELECTIVE: return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable && p->recompute[RECOMPUTE_SELECTIVE];
+    case TEXTBOOK_SELECTIVE:
+        return possible(t, TEXTBOOK_HOLDS, stage, which) && textbook_run(t, which)->recomputable
+            && p->recompute[RECOMPUTE_SELECTIVE];
     case TEXTBOOK_GROUP: return !p->groups[which].excluded && p->groups[which].slots > 0;
     case TEXTBOOK_MODE: return which == RECOMPUTE_NONE || p->recompute[which];
     case TEXTBOOK_GRADIENT:
@@ -60,15 +63,18 @@ static void add_columns(struct textbook *t)
     }
 }
 
-enum status formulate_textbook(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err)
+enum status formulate_textbook(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
+    struct arena *arena, struct error *err)
 {
-    if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53) return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
+    if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
+        return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
     int symbols = symbol_count(c->priced->stage_count);
     *f = (struct formulation){.choices = c, .symbol_column = TAKE(arena, symbols, int)};
     for (int i = 0; i < symbols; i++) f->symbol_column[i] = -1;
     milp_begin(&f->milp, arena);
     milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
-    struct textbook t = {.f = f, .m = &f->milp, .c = c, .p = c->priced, .arena = arena, .used = symbols_used(c->schedule, arena)};
+    struct textbook t = {.f = f, .m = &f->milp, .c = c, .p = c->priced, .arena = arena,
+        .used = symbols_used(c->schedule, arena)};
     add_columns(&t);
     textbook_add_structure(&t);
     textbook_add_rules(&t);

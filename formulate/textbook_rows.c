@@ -3,7 +3,10 @@
 
 #include "formulate/textbook.h"
 
-static void end(struct textbook *t, enum row_role role, enum row_sense sense, int64_t right) { milp_add_row(t->m, role, sense, right); }
+static void end(struct textbook *t, enum row_role role, enum row_sense sense, int64_t right)
+{
+    milp_add_row(t->m, role, sense, right);
+}
 
 static void one_of(struct textbook *t, enum textbook_column kind, int stage, enum row_role role)
 {
@@ -116,9 +119,11 @@ static void add_slots_and_budgets(struct textbook *t)
         if (limits[k] < 0) continue;
         for (int s = 0; s < p->stage_count; s++) {
             for (int o = 0; o < p->boundary_option_count && k != 1; o++)
-                textbook_put(t, TEXTBOOK_BOUNDARY, s, o, k == 2 ? p->boundary_options[o].quality_cost : p->boundary_options[o].rank > 0);
+                textbook_put(t, TEXTBOOK_BOUNDARY, s, o,
+                             k == 2 ? p->boundary_options[o].quality_cost : p->boundary_options[o].rank > 0);
             for (int o = 0; o < p->gradient_option_count && k != 0; o++)
-                textbook_put(t, TEXTBOOK_GRADIENT, s, o, k == 2 ? p->gradient_options[o].quality_cost : p->gradient_options[o].rank > 0);
+                textbook_put(t, TEXTBOOK_GRADIENT, s, o,
+                             k == 2 ? p->gradient_options[o].quality_cost : p->gradient_options[o].rank > 0);
         }
         end(t, ROW_BUDGET, ROW_AT_MOST, limits[k]);
     }
@@ -141,7 +146,8 @@ void textbook_add_structure(struct textbook *t)
 
 // ---- rules
 
-enum condition { CONDITION_GROUP, CONDITION_FIRST, CONDITION_LAST, CONDITION_RECOMPUTE, CONDITION_GRADIENT, CONDITION_BOUNDARY, CONDITION_COUNT };
+enum condition { CONDITION_GROUP, CONDITION_FIRST, CONDITION_LAST, CONDITION_RECOMPUTE, CONDITION_GRADIENT,
+    CONDITION_BOUNDARY, CONDITION_COUNT };
 
 static bool names_group(const struct rule *r, const char *name)
 {

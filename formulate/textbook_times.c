@@ -37,7 +37,8 @@ static int add_gradient_feedback(struct textbook *t, int stage)
     int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 1, most, false);
     for (int o = 0; o < p->gradient_option_count; o++) {
         milp_add_entry(t->m, column, 1);
-        for (int l = 0; l < p->layer_count; l++) textbook_put(t, TEXTBOOK_HOLDS, stage, l, -textbook_run(t, l)->feedback_bytes[o]);
+        for (int l = 0; l < p->layer_count; l++)
+            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -textbook_run(t, l)->feedback_bytes[o]);
         textbook_put(t, TEXTBOOK_GRADIENT, stage, o, -most);
         milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, -most);
     }
@@ -108,6 +109,11 @@ void textbook_add_memory(struct textbook *t)
 
 // ---- durations of a stage
 
+static int64_t layer_price(const struct priced_run *run, int kind, int group)
+{
+    return kind == SYMBOL_FORWARD ? run->forward_ns[group] : kind == SYMBOL_BACKWARD ? run->backward_ns[group] : run->optimizer_ns[group];
+}
+
 // A symbol is a sum over the stage's layers on its group; at least that, unless the stage is on another.
 static void add_layer_sum(struct textbook *t, int kind, int stage)
 {
@@ -119,8 +125,7 @@ static void add_layer_sum(struct textbook *t, int kind, int stage)
         for (int r = 0; r < p->run_count && !p->groups[g].excluded; r++) {
             const struct priced_run *run = &p->runs[r];
             int64_t extra = larger(run->full_ns[g], run->selective_ns[g]);
-            int64_t one = kind == SYMBOL_FORWARD ? run->forward_ns[g] : kind == SYMBOL_OPTIMIZER ? run->optimizer_ns[g] : run->backward_ns[g] + extra;
-            most[g] += run->count * one;
+            most[g] += run->count * (layer_price(run, kind, g) + (kind == SYMBOL_BACKWARD ? extra : 0));
         }
         greatest = larger(greatest, most[g]);
     }
@@ -130,8 +135,7 @@ static void add_layer_sum(struct textbook *t, int kind, int stage)
         milp_add_entry(t->m, column, 1);
         for (int l = 0; l < p->layer_count; l++) {
             const struct priced_run *run = textbook_run(t, l);
-            int64_t one = kind == SYMBOL_FORWARD ? run->forward_ns[g] : kind == SYMBOL_OPTIMIZER ? run->optimizer_ns[g] : run->backward_ns[g];
-            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -one);
+            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(run, kind, g));
             if (kind != SYMBOL_BACKWARD) continue;
             textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[g]);
             textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[g]);
@@ -185,7 +189,8 @@ static void add_sync(struct textbook *t, int stage)
     bool exposed = p->layout.gradient_sync == SYNC_EXPOSED;
     for (int g = 0; g < p->group_count && column >= 0; g++)
         for (int o = 0; o < p->gradient_option_count; o++) {
-            if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0 || textbook_column(t, TEXTBOOK_GRADIENT, stage, o) < 0) continue;
+            if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0 || textbook_column(t, TEXTBOOK_GRADIENT, stage, o) < 0)
+                continue;
             for (int last = exposed ? p->layer_count : 0; last < p->layer_count + exposed; last++)
                 if (exposed || textbook_column(t, TEXTBOOK_HOLDS, stage, last) >= 0) add_sync_row(t, column, stage, o, g, last);
         }
@@ -222,12 +227,17 @@ static void add_transfer(struct textbook *t, int boundary, int kind, int part)
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < (kind == SYMBOL_SEND_FORWARD ? 1 : p->boundary_option_count); o++)
             for (int i = 0; i < pairs; i++) {
-                const int binaries[4] = {textbook_column(t, TEXTBOOK_CUT, boundary, c), textbook_column(t, TEXTBOOK_GROUP, boundary, i / p->group_count),
-                    textbook_column(t, TEXTBOOK_GROUP, boundary + 1, i % p->group_count), textbook_column(t, TEXTBOOK_BOUNDARY, boundary + 1, o)};
+                const int binaries[4] = {
+                    textbook_column(t, TEXTBOOK_CUT, boundary, c),
+                    textbook_column(t, TEXTBOOK_GROUP, boundary, i / p->group_count),
+                    textbook_column(t, TEXTBOOK_GROUP, boundary + 1, i % p->group_count),
+                    textbook_column(t, TEXTBOOK_BOUNDARY, boundary + 1, o),
+                };
                 int64_t price = transfer_prices(p, kind, c, o)[i * PART_COUNT + part];
                 // Barring a pair once is enough: none of its prices exists.
                 bool said = price == PRICE_NONE && (kind != SYMBOL_SEND_FORWARD || part > 0);
-                if (binaries[1] >= 0 && binaries[2] >= 0 && binaries[3] >= 0 && !said) add_switched(t, column, price, binaries, kind == SYMBOL_SEND_FORWARD ? 3 : 4);
+                if (binaries[1] >= 0 && binaries[2] >= 0 && binaries[3] >= 0 && !said)
+                    add_switched(t, column, price, binaries, kind == SYMBOL_SEND_FORWARD ? 3 : 4);
             }
 }
 
@@ -239,7 +249,8 @@ static void add_embedding_sync(struct textbook *t)
     for (int i = 0; i < p->group_count * p->group_count; i++) greatest = larger(greatest, p->embedding_sync_ns[i]);
     if (t->used[symbol]) column = add_symbol_column(t->f, symbol, 0, greatest);
     for (int i = 0; i < p->group_count * p->group_count; i++) {
-        const int binaries[2] = {textbook_column(t, TEXTBOOK_GROUP, 0, i / p->group_count), textbook_column(t, TEXTBOOK_GROUP, last, i % p->group_count)};
+        const int binaries[2] = {textbook_column(t, TEXTBOOK_GROUP, 0, i / p->group_count),
+                                 textbook_column(t, TEXTBOOK_GROUP, last, i % p->group_count)};
         if (binaries[0] >= 0 && binaries[1] >= 0) add_switched(t, column, p->embedding_sync_ns[i], binaries, 2);
     }
 }

@@ -33,7 +33,8 @@ static int64_t layer_backward(const struct priced *p, const struct raw *x, int l
 {
     const struct priced_run *run = &p->runs[priced_run_of(p, layer)];
     int mode = layer_mode(p, x, layer);
-    return run->backward_ns[x->group] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group] : 0) + (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
+    return run->backward_ns[x->group] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[x->group]
+        : 0) + (mode == RECOMPUTE_FULL ? run->full_ns[x->group] : 0);
 }
 
 // The syncs one after the other on a clock that is zero when the last backward of the stage ends.
@@ -73,9 +74,11 @@ static bool raw_meets(const struct priced *p, const struct raw *x, const struct 
     bool all = true, named = r->group_count == 0;
     for (int i = 0; i < r->group_count; i++) named = named || !strcmp(r->groups[i], p->groups[x->group].name);
     all = all && named;
-    for (int l = r->holds_first; r->holds_first >= 0 && l <= r->holds_last; l++) all = all && l >= x->first && l < x->first + x->count;
+    for (int l = r->holds_first; r->holds_first >= 0 && l <= r->holds_last; l++)
+        all = all && l >= x->first && l < x->first + x->count;
     int counted = 0;
-    for (int l = x->first; l < x->first + x->count; l++) counted += !r->run || !strcmp(r->run, p->runs[priced_run_of(p, l)].name);
+    for (int l = x->first; l < x->first + x->count; l++)
+        counted += !r->run || !strcmp(r->run, p->runs[priced_run_of(p, l)].name);
     if (r->layers_min >= 0) all = all && counted >= r->layers_min;
     if (r->layers_max >= 0) all = all && counted <= r->layers_max;
     if (r->recompute_stated) all = all && r->recompute[x->mode];
@@ -90,7 +93,9 @@ static bool raw_allowed(const struct priced *p, const struct schedule *s, int st
     if (p->gradient_options[x->gradient].rank && p->gradient_options[x->gradient].rank < p->budget.rank_min) return false;
     if (p->boundary_options[x->boundary].rank && p->boundary_options[x->boundary].rank < p->budget.rank_min) return false;
     for (int i = 0; i < p->rule_count; i++)
-        if ((p->rules[i].stage == stage || p->rules[i].stage < 0) && raw_meets(p, x, &p->rules[i]) == (p->rules[i].action == RULE_FORBID)) return false;
+        if ((p->rules[i].stage == stage || p->rules[i].stage < 0) && raw_meets(p, x,
+            &p->rules[i]) == (p->rules[i].action == RULE_FORBID))
+            return false;
     return raw_memory(p, s, stage, x) <= p->groups[x->group].memory_limit_bytes;
 }
 
@@ -108,12 +113,14 @@ static bool put_transfers(struct oracle *o, int boundary)
     const struct priced *p = o->p;
     const struct raw *a = &o->chosen[boundary], *b = a + 1;
     const struct priced_cut *cut = &p->cuts[p->runs[priced_run_of(p, b->first - 1)].cut];
-    int pair = (a->group * p->group_count + b->group) * PART_COUNT, steady = p->boundary_options[b->boundary].epilogue_only ? 0 : b->boundary;
+    int pair = (a->group * p->group_count + b->group) * PART_COUNT,
+        steady = p->boundary_options[b->boundary].epilogue_only ? 0 : b->boundary;
     for (int i = 0; i < PART_COUNT; i++) {
         if (cut->forward_ns[pair + i] < 0) return false;
         o->durations[symbol_index(p->stage_count, SYMBOL_SEND_FORWARD + i, boundary)] = cut->forward_ns[pair + i];
         o->durations[symbol_index(p->stage_count, SYMBOL_SEND_BACKWARD + i, boundary)] = cut->backward_ns[steady][pair + i];
-        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_EPILOGUE + i, boundary)] = cut->backward_ns[b->boundary][pair + i];
+        o->durations[symbol_index(p->stage_count, SYMBOL_SEND_EPILOGUE + i,
+            boundary)] = cut->backward_ns[b->boundary][pair + i];
     }
     return true;
 }
@@ -135,7 +142,8 @@ static void judge(struct oracle *o)
         o->durations[symbol_index(n, SYMBOL_OPTIMIZER, s)] = x->optimizer;
         if (s < n - 1 && !put_transfers(o, s)) return;
     }
-    if ((p->budget.boundaries_max >= 0 && boundaries > p->budget.boundaries_max) || (p->budget.stages_max >= 0 && stages > p->budget.stages_max)
+    if ((p->budget.boundaries_max >= 0 && boundaries > p->budget.boundaries_max) || (p->budget.stages_max >= 0
+        && stages > p->budget.stages_max)
         || (p->budget.cost_max >= 0 && cost > p->budget.cost_max)) return;
     if (p->has_embedding_sync) {
         int64_t sync = p->embedding_sync_ns[o->chosen[0].group * p->group_count + o->chosen[n - 1].group];
@@ -180,7 +188,8 @@ static void try_stage(struct oracle *o, int stage, int first)
                     for (x.mode = 0; x.mode < RECOMPUTE_COUNT; x.mode++) {
                         int most = 0;
                         for (int l = first; l < first + x.count; l++) most += p->runs[priced_run_of(p, l)].recomputable;
-                        for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS; p->recompute[x.mode] && x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most - 1 : 0); x.recomputed++)
+                        for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS; p->recompute[x.mode]
+                            && x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most - 1 : 0); x.recomputed++)
                             try_raw(o, stage, x);
                     }
     }
@@ -264,7 +273,8 @@ static void best_of_choices_is_best_of_all(void **state)
         arena_close(&arena);
     }
     print_message("compared %d, infeasible %d (hopeless %d), by position %d\n", compared, infeasible, hopeless, by_position);
-    assert_true(compared > 600 && infeasible > 100 && compared - infeasible > 200 && by_position > 100 && compared - by_position > 100);
+    assert_true(compared > 600 && infeasible > 100 && compared - infeasible > 200 && by_position > 100
+        && compared - by_position > 100);
 }
 
 // Two choices that differ only in what couples stages must both stay: quality cost against time, a budget's flag.
@@ -352,7 +362,8 @@ static void hopeless_stages_say_why(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all), cmocka_unit_test(dominance_respects_budget),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(best_of_choices_is_best_of_all),
+        cmocka_unit_test(dominance_respects_budget),
                                        cmocka_unit_test(hopeless_stages_say_why)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,7 +182,8 @@ static void rows_hold_exactly_for_plans(void **state)
         }
         arena_close(&k->arena);
     }
-    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets\n", programs, plans, with_flow, with_budget);
+    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets\n", programs, plans,
+        with_flow, with_budget);
     assert_true(programs > 150 && with_flow > 20 && with_budget > 20);
 }
 
@@ -244,6 +245,7 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold_exactly_for_plans), cmocka_unit_test(wrong_coefficient_in_path_row_is_noticed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold_exactly_for_plans),
+        cmocka_unit_test(wrong_coefficient_in_path_row_is_noticed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

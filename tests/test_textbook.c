@@ -31,8 +31,10 @@ static void add_raw(struct checked *k, int stage, struct choice x)
     choice_evaluate(&k->raw, stage, &x);
     const struct priced *p = &k->p;
     int rank = p->gradient_options[x.gradient_option].rank, other = p->boundary_options[x.boundary_option].rank;
-    k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded && choice_broken_rule(&k->raw, stage, &x) < 0
-        && choice_excess_bytes(&k->raw, &x) <= 0 && (!rank || rank >= p->budget.rank_min) && (!other || other >= p->budget.rank_min);
+    k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded
+        && choice_broken_rule(&k->raw, stage, &x) < 0
+        && choice_excess_bytes(&k->raw, &x) <= 0 && (!rank || rank >= p->budget.rank_min) && (!other
+            || other >= p->budget.rank_min);
     list->items[list->count++] = x;
 }
 
@@ -53,7 +55,8 @@ static void enumerate(struct checked *k)
                     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++)
                         for (x.boundary_option = 0; x.boundary_option < (s ? p->boundary_option_count : 1); x.boundary_option++)
                             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
-                                for (int n = mode == RECOMPUTE_FIRST_LAYERS; n <= (mode == RECOMPUTE_FIRST_LAYERS ? most - 1 : 0); n++) {
+                                for (int n = mode == RECOMPUTE_FIRST_LAYERS; n <= (mode == RECOMPUTE_FIRST_LAYERS
+                                    ? most - 1 : 0); n++) {
                                     x.recompute = (enum recompute)mode;
                                     x.recomputed_layers = n;
                                     add_raw(k, s, x);
@@ -72,7 +75,8 @@ static bool is_one(const struct checked *k, const struct milp_column *column)
     case TEXTBOOK_HOLDS: return inside;
     case TEXTBOOK_FULL:
         for (int l = x->first_layer; l < column->c; l++) before += p->runs[priced_run_of(p, l)].recomputable;
-        return inside && (x->recompute == RECOMPUTE_FULL || (x->recompute == RECOMPUTE_FIRST_LAYERS && before < x->recomputed_layers));
+        return inside && (x->recompute == RECOMPUTE_FULL || (x->recompute == RECOMPUTE_FIRST_LAYERS
+            && before < x->recomputed_layers));
     case TEXTBOOK_SELECTIVE: return inside && x->recompute == RECOMPUTE_SELECTIVE;
     case TEXTBOOK_GROUP: return column->c == x->group;
     case TEXTBOOK_MODE: return column->c == (int)x->recompute;
@@ -101,11 +105,14 @@ static void set_derived(struct checked *k, int row_index)
         const struct milp_column *column = &m->columns[m->entry_column[e]];
         if (!column->integer) continuous = m->entry_column[e], others++;
         else rest += m->entry_value[e] * k->values[m->entry_column[e]];
-        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && m->entry_value[e] != -1) outside = m->entry_column[e];
+        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && m->entry_value[e] != -1)
+            outside = m->entry_column[e];
         // max + 1 may be 1: the row of the forbidding sum is told apart by its sense.
-        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && row->sense == ROW_AT_LEAST) outside = m->entry_column[e];
+        if (column->role == COLUMN_OTHER && column->a == TEXTBOOK_OUTSIDE && row->sense == ROW_AT_LEAST)
+            outside = m->entry_column[e];
     }
-    if (others == 1 && row->sense == ROW_AT_LEAST && row->right - rest > k->values[continuous]) k->values[continuous] = row->right - rest;
+    if (others == 1 && row->sense == ROW_AT_LEAST && row->right - rest > k->values[continuous])
+        k->values[continuous] = row->right - rest;
     if (outside < 0) return;
     k->values[outside] = 1;
     if (!row_holds(m, row, k->values)) k->values[outside] = 0;

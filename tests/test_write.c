@@ -155,7 +155,8 @@ static void read_lp(struct reading *r, char *text)
         r->known[j] = true;
     }
     if (!strcmp(word, "Generals"))
-        for (word = strtok(NULL, " \n"); strcmp(word, "End"); word = strtok(NULL, " \n")) r->integer[find(r->columns, r->m->column_count, word)] = true;
+        for (word = strtok(NULL, " \n"); strcmp(word, "End"); word = strtok(NULL, " \n"))
+            r->integer[find(r->columns, r->m->column_count, word)] = true;
 }
 
 static void check_both(const struct milp *m, struct arena *arena)
@@ -232,6 +233,7 @@ static void large_numbers_stay_exact(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_read_back), cmocka_unit_test(large_numbers_stay_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_read_back),
+        cmocka_unit_test(large_numbers_stay_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

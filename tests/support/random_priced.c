@@ -37,14 +37,17 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
     bool sync = below(state, 2), optimizer = below(state, 3) == 0;
     for (int r = 0; r < p->run_count; r++) {
         struct priced_run *run = &p->runs[r];
-        *run = (struct priced_run){.name = arena_print(arena, "run%d", r), .count = count[r], .recomputable = below(state, 4) > 0,
-            .weight_bytes = random_less(state, 8), .gradient_bytes = random_less(state, 5), .optimizer_bytes = random_less(state, 5),
+        *run = (struct priced_run){.name = arena_print(arena, "run%d", r), .count = count[r],
+            .recomputable = below(state, 4) > 0,
+            .weight_bytes = random_less(state, 8), .gradient_bytes = random_less(state, 5),
+                .optimizer_bytes = random_less(state, 5),
             .cut = below(state, p->cut_count)};
         p->layer_count += run->count;
         run->stash_bytes[0] = 4 + random_less(state, 12);
         run->stash_bytes[1] = random_less(state, run->stash_bytes[0] + 1);
         run->stash_bytes[2] = random_less(state, run->stash_bytes[1] + 1);
-        if (below(state, 12) == 0) run->stash_bytes[2] = run->stash_bytes[0] + random_less(state, 3);     // senseless, but allowed
+        if (below(state, 12) == 0)
+            run->stash_bytes[2] = run->stash_bytes[0] + random_less(state, 3);     // senseless, but allowed
         for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
         run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
         run->feedback_bytes[0] = 0;
@@ -54,11 +57,13 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
         run->full_ns = numbers(arena, state, p->group_count, 20);
         run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
-        for (int o = 0; o < p->gradient_option_count; o++) run->sync_ns[o] = numbers(arena, state, p->group_count, sync ? 60 : 1);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            run->sync_ns[o] = numbers(arena, state, p->group_count, sync ? 60 : 1);
     }
 }
 
-static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena, const bool *joined, const bool *parts, int64_t limit)
+static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena, const bool *joined,
+    const bool *parts, int64_t limit)
 {
     int64_t *prices = TAKE(arena, p->group_count * p->group_count * PART_COUNT, int64_t);
     for (int i = 0; i < p->group_count * p->group_count * PART_COUNT; i++)
@@ -82,7 +87,8 @@ static void draw_links(struct priced *p, uint64_t *state, struct arena *arena)
         cut->feedback_bytes[0] = 0;
         cut->forward_ns = pair_prices(p, state, arena, joined, parts, limit);
         cut->backward_ns = TAKE(arena, p->boundary_option_count, int64_t *);
-        for (int o = 0; o < p->boundary_option_count; o++) cut->backward_ns[o] = pair_prices(p, state, arena, joined, parts, limit);
+        for (int o = 0; o < p->boundary_option_count; o++)
+            cut->backward_ns[o] = pair_prices(p, state, arena, joined, parts, limit);
     }
     p->has_embedding_sync = p->stage_count > 1 && below(state, 3) == 0;
     p->embedding_sync_ns = TAKE(arena, n * n, int64_t);
@@ -93,9 +99,11 @@ static void draw_groups(struct priced *p, uint64_t *state, struct arena *arena)
 {
     p->groups = TAKE(arena, p->group_count, struct priced_group);
     for (int g = 0; g < p->group_count; g++) {
-        p->groups[g] = (struct priced_group){.name = arena_print(arena, "group%d", g), .gpu = "gpu", .slots = below(state, p->stage_count + 1),
+        p->groups[g] = (struct priced_group){.name = arena_print(arena, "group%d", g), .gpu = "gpu",
+            .slots = below(state, p->stage_count + 1),
             .memory_limit_bytes = 20 + random_less(state, 20) * random_less(state, 20), .constant_bytes = random_less(state, 4),
-            .excluded = below(state, 9) ? NULL : "drawn", .sync_constant_ns = numbers(arena, state, p->gradient_option_count, 9)};
+            .excluded = below(state, 9) ? NULL : "drawn", .sync_constant_ns = numbers(arena, state,
+                p->gradient_option_count, 9)};
         if (below(state, 3) == 0) p->groups[g].slots = p->stage_count;
         for (int o = 0; o < p->gradient_option_count && below(state, 2); o++) p->groups[g].sync_constant_ns[o] = 0;
     }
@@ -107,8 +115,10 @@ static void draw_rules(struct priced *p, uint64_t *state, struct arena *arena)
     p->rules = TAKE(arena, p->rule_count, struct rule);
     for (int i = 0; i < p->rule_count; i++) {
         struct rule *r = &p->rules[i];
-        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE, .stage = below(state, p->stage_count + 1) - 1,
-            .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
+        *r = (struct rule){.action = below(state, 2) ? RULE_FORBID : RULE_REQUIRE, .stage = below(state,
+            p->stage_count + 1) - 1,
+            .holds_first = -1, .holds_last = -1, .layers_min = -1, .layers_max = -1, .compresses_gradient = -1,
+                .compresses_boundary = -1};
         for (int condition = below(state, 6), left = 1 + below(state, 2); left > 0; left--, condition = (condition + 1) % 6) {
             if (condition == 0) {
                 r->groups = TAKE(arena, 1, const char *);
@@ -150,10 +160,12 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
 
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
 {
-    *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6), .group_count = 1 + below(state, 3),
+    *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6),
+        .group_count = 1 + below(state, 3),
                          .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
     p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = p->stage_count, .micro_batch = 1,
-        .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED};
+        .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .gradient_sync = below(state, 2)
+            ? SYNC_OVERLAPPED : SYNC_EXPOSED};
     p->recompute[RECOMPUTE_NONE] = true;
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     draw_options(p, state, arena);
@@ -177,8 +189,10 @@ static int64_t *times(struct arena *arena, int types, double ms)
 
 static void chain_run(struct priced_run *run, struct arena *arena, int types, const char *name, int count, double factor)
 {
-    *run = (struct priced_run){.name = name, .count = count, .forward_ns = times(arena, types, factor), .backward_ns = times(arena, types, 2 * factor),
-        .selective_ns = TAKE(arena, types, int64_t), .full_ns = times(arena, types, factor), .optimizer_ns = TAKE(arena, types, int64_t),
+    *run = (struct priced_run){.name = name, .count = count, .forward_ns = times(arena, types, factor),
+        .backward_ns = times(arena, types, 2 * factor),
+        .selective_ns = TAKE(arena, types, int64_t), .full_ns = times(arena, types, factor),
+            .optimizer_ns = TAKE(arena, types, int64_t),
         .feedback_bytes = TAKE(arena, 1, int64_t), .sync_ns = TAKE(arena, 1, int64_t *)};
     run->sync_ns[0] = TAKE(arena, types, int64_t);
 }
@@ -190,15 +204,18 @@ static void chain_links(struct priced *p, int types, struct arena *arena)
     p->cuts[0].forward_ns = TAKE(arena, types * types * PART_COUNT, int64_t);
     p->cuts[0].backward_ns = TAKE(arena, 1, int64_t *);
     p->cuts[0].backward_ns[0] = p->cuts[0].forward_ns;
-    for (int i = 0; i < types * types; i++) p->cuts[0].forward_ns[i * PART_COUNT + PART_DELAY] = i / types == i % types ? 200000 : 1500000;
+    for (int i = 0; i < types * types; i++)
+        p->cuts[0].forward_ns[i * PART_COUNT + PART_DELAY] = i / types == i % types ? 200000 : 1500000;
 }
 
 void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena)
 {
-    *p = (struct priced){.name = "chain", .stage_count = stages, .micro_batches = micro_batches, .layer_count = layers + 2, .run_count = 3,
+    *p = (struct priced){.name = "chain", .stage_count = stages, .micro_batches = micro_batches,
+        .layer_count = layers + 2, .run_count = 3,
         .group_count = types, .cut_count = 1, .boundary_option_count = 1, .gradient_option_count = 1, .devices_per_stage = 1,
         .recompute = {true, false, true, true}, .budget = {-1, -1, -1, 0}};
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = stages, .micro_batch = 1, .schedule = SCHEDULE_1F1B};
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = stages, .micro_batch = 1,
+        .schedule = SCHEDULE_1F1B};
     p->runs = TAKE(arena, 3, struct priced_run);
     chain_run(&p->runs[0], arena, types, "embedding", 1, 0.3);
     chain_run(&p->runs[1], arena, types, "block", layers, 1);
@@ -210,7 +227,8 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
     p->runs[1].stash_bytes[2] = whole(0.08 * 80e9 * 0.65 / layers);
     p->groups = TAKE(arena, types, struct priced_group);
     for (int k = 0; k < types; k++)
-        p->groups[k] = (struct priced_group){.name = arena_print(arena, "type%d", k), .gpu = "gpu", .slots = stages / types + (k < stages % types),
+        p->groups[k] = (struct priced_group){.name = arena_print(arena, "type%d", k), .gpu = "gpu",
+            .slots = stages / types + (k < stages % types),
             .memory_limit_bytes = (int64_t)(k % 2 ? 40e9 : 80e9), .sync_constant_ns = TAKE(arena, 1, int64_t)};
     chain_links(p, types, arena);
     p->boundary_options = TAKE(arena, 1, struct priced_boundary_option);
@@ -218,7 +236,8 @@ void chain_priced(struct priced *p, int layers, int stages, int types, int micro
     p->embedding_sync_ns = TAKE(arena, types * types, int64_t);
     p->rules = TAKE(arena, 1, struct rule);
     p->rule_count = 1;      // every stage holds a block
-    p->rules[0] = (struct rule){.action = RULE_REQUIRE, .stage = -1, .holds_first = -1, .holds_last = -1, .run = "block", .layers_min = 1,
+    p->rules[0] = (struct rule){.action = RULE_REQUIRE, .stage = -1, .holds_first = -1, .holds_last = -1,
+        .run = "block", .layers_min = 1,
                                 .layers_max = -1, .compresses_gradient = -1, .compresses_boundary = -1};
 }
 
