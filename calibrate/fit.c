@@ -53,13 +53,6 @@ static double half_width(const struct fit *f, const struct solution *s, int colu
     return quantile * fmax(*scatter, 1) * sqrt(s->covariance[j * columns + j]);
 }
 
-static double fastest_rate(const struct fit *f)
-{
-    double fastest = 0;
-    for (int i = 0; i < f->point_count; i++) fastest = fmax(fastest, f->points[i].work / f->points[i].seconds);
-    return fastest;
-}
-
 enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
                      int point_count, struct arena *arena, struct error *err)
 {
@@ -87,8 +80,8 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
                     file, name);
     half = half_width(f, &s, columns, columns - 1, &f->scatter);
     f->rate = (struct interval){1 / slope, 1 / (slope + half), 0};
-    // A slope whose interval reaches 0 says nothing about the upper end; no sample was faster than this.
-    f->rate.high = slope > half ? 1 / (slope - half) : fmax(1 / slope, fastest_rate(f));
+    // A slope whose interval reaches 0 leaves the upper end open: as many times the value as the value is the lower end.
+    f->rate.high = slope > half ? 1 / (slope - half) : f->rate.value * (f->rate.value / f->rate.low);
     return OK;
 }
 

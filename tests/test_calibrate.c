@@ -222,6 +222,18 @@ static void test_overhead_is_never_negative(void **state)
     assert_near(f.rate.value, 1e10, 1e-12);
 }
 
+// So few and so scattered points that the slope's interval reaches 0: the rate's stays finite, and wide on both sides.
+static void test_open_interval(void **state)
+{
+    struct fit_point points[3];
+    put_line(points, 3, 1e-3, 1e10);
+    points[1].seconds *= 1.5;
+    struct fit f;
+    struct error err = {OK, ""};
+    assert_int_equal(fit_line(&f, "samples.json", "line", LINE_WITH_OVERHEAD, points, 3, *state, &err), OK);
+    assert_true(isfinite(f.rate.high) && f.rate.low < f.rate.value / 2 && f.rate.high > 2 * f.rate.value);
+}
+
 static void test_refusals(void **state)
 {
     struct fit_point points[3];
@@ -416,7 +428,7 @@ int main(void)
         cmocka_unit_test(test_normal_equations),
         cmocka_unit_test(test_coverage),
         cmocka_unit_test(test_overhead_is_never_negative),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_open_interval), cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_student),
         cmocka_unit_test(test_samples_to_costs),
         cmocka_unit_test(test_samples_in_any_order),
