@@ -114,6 +114,27 @@ install: all
 	install $(BIN)/plumbline $(BIN)/plumbline-measure $(DESTDIR)$(PREFIX)/bin
 	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
 
+# One format's loader under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
+# fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
+SECONDS ?= 60
+FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
+FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c
+
+build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h tests/support/*.h tests/fuzz/*.h)
+	@mkdir -p $(@D)
+	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lm
+
+fuzz-keep-%: build/fuzz/fuzz
+	@mkdir -p build/fuzz/$*
+	ln -sf fuzz build/fuzz/fuzz-$*
+	build/fuzz/fuzz-$* -merge=1 tests/fuzz/corpus/$* build/fuzz/$*
+
+fuzz-%: build/fuzz/fuzz
+	@mkdir -p build/fuzz/$*
+	ln -sf fuzz build/fuzz/fuzz-$*
+	build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 -rss_limit_mb=2048 \
+	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/json.dict build/fuzz/$* tests/fuzz/corpus/$*
+
 clean:
 	rm -rf build bin
 

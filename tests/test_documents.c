@@ -117,6 +117,33 @@ static void test_shipped_round(void **state)
     assert_true(round_folder("data/costs", FORMAT_COSTS) >= 1);
 }
 
+// The examples of docs/FORMATS.md, comments taken away: ```jsonc FORMAT. A problem finds the others beside it.
+static void test_manual(void **state)
+{
+    const char *text;
+    size_t size;
+    int count = 0;
+    (void)state;
+    expect_ok(file_read("docs/FORMATS.md", &text, &size, &arena, &err));
+    for (const char *p = text; (p = strstr(p, "```jsonc "));) {
+        const char *name_end = strchr(p, '\n'), *end = strstr(name_end, "\n```");
+        const char *path = in_folder(arena_print(&arena, "%.*s.json", (int)(name_end - p - 9), p + 9));
+        char *bare = TAKE(&arena, end - name_end + 1, char);
+        size_t length = 0;
+        for (p = name_end; p < end; p++) {
+            if (p[0] == '/' && p[1] == '/') p += strcspn(p, "\n");
+            bare[length++] = *p;
+        }
+        expect_ok(file_write(path, bare, length, &err));
+        int format = 0;
+        while (format < FORMAT_COUNT && strcmp(path + strlen(folder) + 1, arena_print(&arena, "%s.json", format_names[format]))) format++;
+        assert_true(format < FORMAT_COUNT);
+        expect_ok(format_load((enum format)format, path, NULL, &arena, &err));
+        count++;
+    }
+    assert_int_equal(count, 6);
+}
+
 // ---- fields
 
 #define SAME(field) assert_int_equal(a->field, b->field)
@@ -413,7 +440,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
-        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_random_problems), TEST(test_defaults), TEST(test_name_tables),
+        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_manual), TEST(test_random_problems), TEST(test_defaults), TEST(test_name_tables),
         TEST(test_priced_accessors), TEST(test_priced_promises), TEST(test_plan_numbers), TEST(test_import),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

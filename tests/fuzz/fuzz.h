@@ -1,0 +1,20 @@
+// What the fuzzers and the replay of their corpus do with one input.
+#ifndef PLUMBLINE_TESTS_FUZZ_FUZZ_H
+#define PLUMBLINE_TESTS_FUZZ_FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/support/documents.h"
+
+enum { FUZZ_FOLDER = 64 };
+
+// A folder of its own with the examples that a problem names; the caller removes it with fuzz_close.
+void fuzz_open(char folder[FUZZ_FOLDER]);
+void fuzz_close(const char *folder);
+
+// Loads the bytes; aborts when a law is broken. true: they were a valid document.
+bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_t size);
+
+#endif
