@@ -177,7 +177,8 @@ enum lp_status lp_solve(struct lp *lp, enum lp_method method, double limit_ns)
     simplex.msg_lev = GLP_MSG_OFF;
     simplex.meth = method == LP_PRIMAL ? GLP_PRIMAL : GLP_DUAL;
     simplex.tol_bnd = simplex.tol_dj = 1e-9;    // 1e-7 leaves a row short by nanoseconds: boxes never close
-    simplex.it_lim = 200000;
+    simplex.it_lim = 1000 + 20 * (glp_get_num_rows(lp->problem) + glp_get_num_cols(lp->problem));     // beyond: it goes round in circles
+    simplex.tm_lim = 20000;
     if (method != LP_PRIMAL) simplex.obj_ul = limit_ns / lp->unit;
     if (method == LP_DUAL_SCALED) glp_scale_prob(lp->problem, GLP_SF_GM | GLP_SF_EQ | GLP_SF_2N);
     if (method == LP_PRIMAL) glp_unscale_prob(lp->problem);

@@ -1,0 +1,245 @@
+// Solving against exhaustive enumeration: the plan's time is the least one to the nanosecond, infeasible exactly when the
+// enumeration finds nothing, however many processes work; alternatives are the best distinct plans; the second engine and
+// the textbook formulation agree; a stop leaves an honest bound.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price.h"
+#include "solve/solve.h"
+#include "tests/support/enumerate.h"
+#include "tests/support/prepare.h"
+#include "tests/support/problems.h"
+#include "tests/support/random_priced.h"
+
+#include <cmocka.h>
+
+static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct problem problem = {0};
+    struct error err = {0};
+    limits.plans_max = 20000;
+    limits.long_and_close = long_and_close;
+    random_problem(&problem, rng, &limits, arena);
+    if (price_problem(&p->priced, &problem, arena, &err) != OK) return false;
+    prepare(p, arena);
+    return true;
+}
+
+static void solve(struct solve_result *r, const struct priced *p, const struct solve_settings *s, struct arena *arena)
+{
+    struct error err = {0};
+    if (solve_run(r, p, s, NULL, NULL, arena, &err) != OK) fail_msg("solve_run: %s", err.text);
+}
+
+static int64_t best_of(const struct prepared *p, struct arena *arena)
+{
+    struct enumeration e;
+    for (int s = 0; s < p->priced.stage_count; s++)
+        if (!p->choices.stages[s].count) return INT64_MAX;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    return e.best_ns;
+}
+
+static void expect(const struct solve_result *r, int64_t best_ns)
+{
+    if (best_ns == INT64_MAX) {
+        assert_int_equal(r->plan.outcome, OUTCOME_INFEASIBLE);
+        assert_int_equal(r->plan.stage_count, 0);
+        assert_non_null(r->plan.reason);
+        return;
+    }
+    assert_int_equal(r->plan.outcome, OUTCOME_OPTIMAL);
+    assert_int_equal(r->plan.iteration_ns, best_ns);
+    assert_int_equal(r->plan.bound_ns, best_ns);
+    assert_null(r->sidelined);
+}
+
+static void each(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+{
+    struct random rng = {seed};
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        arena_open(&arena, NULL);
+        if (draw(&p, &rng, i % 4 == 0, &arena)) check(&p, best_of(&p, &arena), &arena);
+        arena_close(&arena);
+    }
+}
+
+static void check_default(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.recheck = true;
+    solve(&r, &p->priced, &s, arena);
+    expect(&r, best_ns);
+}
+
+static void test_default(void **state)
+{
+    (void)state;
+    each(11, 150, check_default);
+}
+
+// The tree alone: no start plan, nothing eliminated. And not a bit of difference between one process and two.
+static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result one, two;
+    solve_defaults(&s);
+    s.recheck = true;
+    s.start_search = s.eliminate = false;
+    solve(&one, &p->priced, &s, arena);
+    expect(&one, best_ns);
+    s.threads = 2;
+    solve(&two, &p->priced, &s, arena);
+    expect(&two, best_ns);
+    assert_int_equal(one.plan.effort.boxes, two.plan.effort.boxes);
+    assert_int_equal(one.plan.effort.relaxations, two.plan.effort.relaxations);
+    for (int i = 0; i < one.plan.stage_count; i++) assert_memory_equal(&one.plan.stages[i], &two.plan.stages[i], sizeof *one.plan.stages);
+}
+
+static void test_tree_alone(void **state)
+{
+    (void)state;
+    each(12, 150, check_tree_alone);
+}
+
+// ---- alternatives
+
+struct times { int64_t *items; int count; struct graph *graph; };
+
+static void collect(void *argument, const int *chosen, const int64_t *durations)
+{
+    struct times *t = argument;
+    (void)chosen;
+    if (t->count < 20000) t->items[t->count++] = graph_longest(t->graph, durations, NULL);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void check_alternatives(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    enum { WANTED = 5 };
+    struct enumeration e;
+    struct times t = {TAKE(arena, 20000, int64_t), 0, p->graph};
+    struct solve_settings s;
+    struct solve_result r;
+    if (best_ns == INT64_MAX) return;
+    enumerate(&e, &p->choices, p->graph, collect, &t, arena);
+    qsort(t.items, (size_t)t.count, sizeof *t.items, ascending);
+    solve_defaults(&s);
+    s.alternatives = WANTED;
+    solve(&r, &p->priced, &s, arena);
+    assert_int_equal(r.alternative_count, t.count < WANTED ? t.count : WANTED);
+    for (int i = 0; i < r.alternative_count; i++) {
+        assert_int_equal(r.alternatives[i].iteration_ns, t.items[i]);
+        assert_int_equal(r.alternatives[i].bound_ns, best_ns);
+    }
+}
+
+static void test_alternatives(void **state)
+{
+    (void)state;
+    each(13, 40, check_alternatives);
+}
+
+// ---- the other engine, the other formulation
+
+// Tolerances of 1e-7 decide there, so that a plan within that of the best one counts as agreement.
+static void agree(const struct solve_result *r, int64_t best_ns)
+{
+    if (best_ns == INT64_MAX) {
+        assert_int_equal(r->plan.outcome, OUTCOME_INFEASIBLE);
+        return;
+    }
+    assert_true(r->plan.stage_count > 0);
+    assert_true(r->plan.iteration_ns >= best_ns);
+    assert_true((double)(r->plan.iteration_ns - best_ns) <= 2e-7 * (double)best_ns + 2);
+    assert_true(r->plan.bound_ns <= best_ns);
+}
+
+static void check_intopt(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.engine = ENGINE_INTOPT;
+    solve(&r, &p->priced, &s, arena);
+    agree(&r, best_ns);
+}
+
+static void test_intopt(void **state)
+{
+    (void)state;
+    each(14, 60, check_intopt);
+}
+
+static void check_textbook(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.formulation = FORMULATION_TEXTBOOK;
+    s.time_limit_s = 20;
+    solve(&r, &p->priced, &s, arena);
+    if (r.plan.outcome != OUTCOME_NO_PLAN) agree(&r, best_ns);
+}
+
+static void test_textbook(void **state)
+{
+    (void)state;
+    each(15, 12, check_textbook);
+}
+
+// ---- stopping, starting
+
+static void test_chain(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct priced p;
+    struct solve_settings s;
+    struct solve_result r, again;
+    struct error err = {0};
+    volatile int stop = 1;
+    arena_open(&arena, NULL);
+    chain_priced(&p, 24, 4, 2, 16, &arena);
+    solve_defaults(&s);
+    solve(&r, &p, &s, &arena);
+    assert_int_equal(r.plan.outcome, OUTCOME_OPTIMAL);
+    assert_true(llabs(r.plan.iteration_ns - 522854500) < 1000);     // known, within rounding of the layers' prices
+    s.start_search = s.eliminate = false;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_int_equal(again.plan.outcome, OUTCOME_OPEN);
+    assert_int_equal(again.plan.iteration_ns, r.plan.iteration_ns);
+    assert_true(again.plan.bound_ns < r.plan.iteration_ns);
+    assert_int_equal(solve_run(&again, &p, &s, NULL, &stop, &arena, &err), OK);
+    assert_int_equal(again.plan.outcome, OUTCOME_NO_PLAN);
+    s.gap = 0.5;
+    stop = 0;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_true(again.plan.bound_ns <= r.plan.iteration_ns && plan_gap(&again.plan) <= 0.5);
+    r.plan.stages[0].layer_count++;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), BAD_INPUT);
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default), cmocka_unit_test(test_tree_alone), cmocka_unit_test(test_alternatives),
+        cmocka_unit_test(test_intopt), cmocka_unit_test(test_textbook), cmocka_unit_test(test_chain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
