@@ -13,6 +13,7 @@
 enum {
     CELLS_COUNTED = 1 << 22, CELLS_PRICED = 0,      // tables with and without slots counted exactly
     PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, GAME_STEPS = 200,
+    STARTING_PATHS_USED = 600,                      // one by one; the others only where the game wants them
 };
 
 struct box_closer {
@@ -135,7 +136,7 @@ static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, bool *c
 static bool use_starting_paths(struct box_closer *b, bool *const *allowed, int64_t target_ns, struct box_answer *a)
 {
     b->weights[0] = (int64_t)1 << WEIGHT_BITS;
-    for (int id = 0; id < b->starting_count; id++) {
+    for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
@@ -285,7 +286,8 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
         return;
-    a->bound_ns = graph_longest(b->g, b->durations, NULL);
+    a->bound_ns = graph_longest(b->g, b->durations, b->counts);
+    pool_path(b, b->counts);
     if (a->bound_ns < a->found_ns) {
         a->found_ns = a->bound_ns;
         memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);

@@ -190,5 +190,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
     r->paths = box_closer_path_count(s.closer);
+    int symbols = graph_symbol_count(g);
+    r->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(r->paths * symbols), (size_t)(r->paths * symbols), sizeof *r->path_counts);
     arena_close(scratch);
 }

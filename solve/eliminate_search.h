@@ -24,6 +24,7 @@ struct box_search_result {
     int64_t bound_ns;           // proven for every plan of the choices; at most best_ns
     int64_t boxes, closed, bad; // bad: boxes whose recheck failed
     int paths;
+    int *path_counts;           // [paths * symbols], those that the proof rests on and others
 };
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena);

@@ -69,9 +69,7 @@ static void search_incumbent(struct solving *s)
 {
     if (s->settings->start_search)
         incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, search_effort(s), solving_should_stop, s, s->arena);
-    if (!s->incumbent.found) return;
-    s->incumbent_plan = TAKE(s->arena, 1, struct plan);
-    choices_to_plan(s->incumbent_plan, &s->choices, s->incumbent.chosen, s->incumbent.iteration_ns, s->arena);
+    solving_keep_incumbent(s);
 }
 
 static void take_tree_plans(struct solving *s, const struct tree *tree)
@@ -101,8 +99,15 @@ static enum status run_tree(struct solving *s, struct error *err)
     struct program program;
     struct tree tree;
     int64_t root_bound_ns = 0;
-    if (s->settings->eliminate && s->incumbent.found && s->settings->alternatives <= 1)
-        root_bound_ns = solving_eliminate(s);
+    if (s->settings->eliminate && s->settings->alternatives <= 1) {
+        TRY(solving_run_boxes(s, err));
+        if (s->finished) return OK;
+        root_bound_ns = s->bound_ns;
+    }
+    if (s->settings->eliminate && s->incumbent.found && s->settings->alternatives <= 1) {
+        int64_t eliminated_ns = solving_eliminate(s);
+        root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
+    }
     TRY(solving_formulate(s, &program, err));
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
                                      .gap = s->settings->gap, .memory_limit_bytes = s->settings->memory_limit_bytes,

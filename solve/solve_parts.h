@@ -33,6 +33,10 @@ bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);
 struct plan *solving_add_plan(struct solving *s);
+// The incumbent as a plan, as long as its choices have their numbers.
+void solving_keep_incumbent(struct solving *s);
+// The search by boxes alone (solve/eliminate_search.h), before the tree: finished, or a better incumbent and a bound.
+enum status solving_run_boxes(struct solving *s, struct error *err);
 // Removes choices that no plan better than the incumbent contains; a proven bound.
 int64_t solving_eliminate(struct solving *s);
 // The program of the choices that are left, with its starting paths.

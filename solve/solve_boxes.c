@@ -1,0 +1,57 @@
+// The first engine: boxes closed by mixtures of paths, without a linear program. What it does not finish goes on to the tree,
+// with the plan and the bound reached here.
+#include <string.h>
+
+#include "solve/eliminate.h"
+#include "solve/eliminate_search.h"
+#include "solve/solve_parts.h"
+
+enum { BOXES_MAX = 20000 };
+
+void solving_keep_incumbent(struct solving *s)
+{
+    if (!s->incumbent.found) return;
+    s->incumbent_plan = TAKE(s->arena, 1, struct plan);
+    choices_to_plan(s->incumbent_plan, &s->choices, s->incumbent.chosen, s->incumbent.iteration_ns, s->arena);
+}
+
+static void report(void *solving, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open, int paths)
+{
+    struct tree_progress p = {.incumbent_ns = best_ns == INT64_MAX ? 0 : best_ns, .bound_ns = bound_ns, .boxes = boxes, .path_rows = paths, .open = open};
+    solving_report(solving, &p);
+}
+
+// The program that is written rests on the same paths as the proof. The target is one above the optimum, so that the best
+// plans stay in it.
+static enum status write_program(struct solving *s, const struct box_search_result *r, struct error *err)
+{
+    struct program program;
+    if (!s->settings->program_path) return OK;
+    if (s->incumbent.found) eliminate(&s->choices, s->graph, s->incumbent.iteration_ns + 1, NULL, NULL, 0, s->arena);
+    TRY(solving_formulate(s, &program, err));
+    for (int i = 0; i < r->paths; i++) {
+        bool is_new;
+        program_add_path(&program, r->path_counts + (size_t)i * (size_t)program.symbol_count, &is_new);
+    }
+    return solving_write_program(s, &program, err);
+}
+
+enum status solving_run_boxes(struct solving *s, struct error *err)
+{
+    struct box_search_settings settings = {.target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX, .gap = s->settings->gap,
+                                           .boxes_max = BOXES_MAX, .recheck = s->settings->recheck, .should_stop = solving_should_stop,
+                                           .report = report, .argument = s};
+    struct box_search_result r;
+    box_search(&r, &s->choices, s->graph, &settings, s->arena);
+    if (r.bad) return fail(err, SOLVER, "%lld boxes did not close when their stored numbers were evaluated again", (long long)r.bad);
+    if (r.found_better) {
+        s->incumbent = (struct incumbent){true, r.found, r.best_ns};
+        solving_keep_incumbent(s);
+    }
+    s->effort = (struct plan_effort){r.boxes, 0, r.paths, 0};
+    s->bound_ns = r.bound_ns;
+    s->finished = r.finished;
+    if (!r.finished) return OK;
+    if (s->incumbent.found) *solving_add_plan(s) = *s->incumbent_plan;
+    return write_program(s, &r, err);
+}
