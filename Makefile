@@ -30,6 +30,9 @@ LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
 
 SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
 
+# make test and make demo compile on all processors unless -j was given.
+JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS))),,-j$(shell nproc 2>/dev/null || echo 1))
+
 # ---- what is made of what
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
@@ -93,11 +96,11 @@ check: all tests layers
 # With their own set-up: these two are all that a fresh machine needs.
 test:
 	@$(SETUP) test
-	@$(MAKE) --no-print-directory check
+	@$(MAKE) --no-print-directory $(JOBS) check
 
 demo:
 	@$(SETUP) build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@sh tests/demo.sh
 
 setup:

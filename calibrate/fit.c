@@ -80,7 +80,8 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
                     file, name);
     half = half_width(f, &s, columns, columns - 1, &f->scatter);
     f->rate = (struct interval){1 / slope, 1 / (slope + half), 0};
-    // A slope whose interval reaches 0 leaves the upper end open: as many times the value as the value is the lower end.
+    // A slope whose interval reaches 0 leaves the upper end open: take it as far above the value, in ratio, as the
+    // lower end is below.
     f->rate.high = slope > half ? 1 / (slope - half) : f->rate.value * (f->rate.value / f->rate.low);
     return OK;
 }
