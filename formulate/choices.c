@@ -95,7 +95,7 @@ static bool stash_falls(const struct priced *p)
     return true;
 }
 
-// The least k in [1, recomputable) that may fit: below it even without its working bytes, the only part that can grow
+// The least k in [1, recomputable] that may fit: below it even without its working bytes, the only part that can grow
 // with k, the choice is too large.
 static int least_possible(struct bucket *b, struct choice x, int recomputable)
 {
@@ -113,10 +113,10 @@ static int least_possible(struct bucket *b, struct choice x, int recomputable)
 static void try_first_layers(struct bucket *b, struct choice x, int recomputable)
 {
     x.recompute = RECOMPUTE_FIRST_LAYERS;
-    if (recomputable < 2) return;
+    if (recomputable < 1) return;
     bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0;       // a rule says the same of every k
     int least = barred ? 1 : least_possible(b, x, recomputable), last_removal = -1;
-    for (int k = least > 1 ? least - 1 : 1; k < recomputable; k++) {
+    for (int k = least > 1 ? least - 1 : 1; k <= recomputable; k++) {
         int64_t amount;
         x.recomputed_layers = k;
         int removal = try_choice(b, &x, &amount);
@@ -143,8 +143,8 @@ static void fill_bucket(struct bucket *b, struct choice x)
         if (!offered(p, p->gradient_options[x.gradient_option].rank)) continue;
         try_mode(b, x, RECOMPUTE_NONE);
         if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
+        if (p->recompute[RECOMPUTE_FULL]) try_mode(b, x, RECOMPUTE_FULL);       // before its equal, first_layers of all
         if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
-        if (p->recompute[RECOMPUTE_FULL]) try_mode(b, x, RECOMPUTE_FULL);
     }
 }
 

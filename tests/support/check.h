@@ -1,0 +1,21 @@
+// What every test program shares: an arena that ends in abort() when memory does, and assertions on status.
+#ifndef PLUMBLINE_TESTS_SUPPORT_CHECK_H
+#define PLUMBLINE_TESTS_SUPPORT_CHECK_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data/arena.h"
+#include "data/status.h"
+
+// Fails the test with the error's text.
+#define CHECK_OK(call)                                                          \
+    do {                                                                        \
+        if ((call) != OK) fail_msg("%s: %s", #call, err.text);                  \
+    } while (0)
+
+#endif

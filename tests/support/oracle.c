@@ -1,0 +1,331 @@
+#include "tests/support/oracle.h"
+
+#include <string.h>
+
+// One way for a stage to be: its decision, and what follows from it.
+struct way {
+    struct plan_stage decision;
+    int64_t forward, backward, sync, optimizer;
+    int cut_behind;
+};
+
+struct walk {
+    const struct priced *p;
+    const struct schedule *s;
+    struct way **ways;          // [stage]
+    int *way_count;
+    const struct way **taken;   // [stage]
+    int *slots_used;            // [group]
+    int64_t boundaries, stages, cost;
+    int *order;                 // the schedule's operations, topologically
+    int *before_first, *before; // predecessors of operation i: before[before_first[i] .. before_first[i+1])
+    int64_t *end, *durations;
+    struct oracle *e;
+};
+
+
+// ---- one stage
+
+static enum recompute mode_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
+{
+    if (!p->runs[priced_run_of(p, layer)].recomputable) return RECOMPUTE_NONE;
+    if (d->recompute != RECOMPUTE_FIRST_LAYERS) return d->recompute;
+    int before = 0;
+    for (int l = d->first_layer; l < layer; l++) before += p->runs[priced_run_of(p, l)].recomputable;
+    return before < d->recomputed_layers ? RECOMPUTE_FULL : RECOMPUTE_NONE;
+}
+
+static int64_t backward_of_layer(const struct priced *p, const struct plan_stage *d, int layer)
+{
+    const struct priced_run *r = &p->runs[priced_run_of(p, layer)];
+    enum recompute mode = mode_of_layer(p, d, layer);
+    return r->backward_ns[d->group] + (mode == RECOMPUTE_SELECTIVE ? r->selective_ns[d->group] : mode == RECOMPUTE_FULL ? r->full_ns[d->group] : 0);
+}
+
+static int64_t sync_of(const struct priced *p, const struct plan_stage *d)
+{
+    int last = d->first_layer + d->layer_count - 1;
+    int64_t constant = p->groups[d->group].sync_constant_ns[d->gradient_option];
+    if (p->layout.gradient_sync == SYNC_EXPOSED) {
+        int64_t sum = constant;
+        for (int l = d->first_layer; l <= last; l++) sum += p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
+        return sum;
+    }
+    // Simulated: backward runs from the last layer to the first, each layer's sync starts when both it and the link are ready.
+    int64_t clock = 0, link = 0;
+    for (int l = last; l >= d->first_layer; l--) {
+        clock += backward_of_layer(p, d, l);
+        link = (link > clock ? link : clock) + p->runs[priced_run_of(p, l)].sync_ns[d->gradient_option][d->group];
+    }
+    return constant + link - clock;
+}
+
+static int64_t memory_of(const struct priced *p, const struct schedule *s, const struct plan_stage *d, int stage)
+{
+    int64_t sum = p->groups[d->group].constant_bytes, working = 0;
+    int behind = d->first_layer + d->layer_count;
+    for (int l = d->first_layer; l < behind; l++) {
+        const struct priced_run *r = &p->runs[priced_run_of(p, l)];
+        enum recompute mode = mode_of_layer(p, d, l);
+        sum += r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + s->in_flight[stage] * r->stash_bytes[mode] + r->feedback_bytes[d->gradient_option];
+        if (r->working_bytes[mode] > working) working = r->working_bytes[mode];
+    }
+    if (stage > 0) {
+        const struct priced_cut *c = &p->cuts[p->runs[priced_run_of(p, d->first_layer - 1)].cut];
+        sum += 2 * c->message_bytes + c->feedback_bytes[d->boundary_option];
+    }
+    if (stage < p->stage_count - 1) sum += 2 * p->cuts[p->runs[priced_run_of(p, behind - 1)].cut].message_bytes;
+    return sum + working;
+}
+
+static bool condition_holds(const struct priced *p, const struct rule *r, const struct plan_stage *d, bool *stated, int which)
+{
+    *stated = true;
+    int behind = d->first_layer + d->layer_count, count = 0;
+    switch (which) {
+    case 0:
+        *stated = r->group_count > 0;
+        for (int i = 0; i < r->group_count; i++)
+            if (!strcmp(r->groups[i], p->groups[d->group].name)) return true;
+        return false;
+    case 1:
+        *stated = r->holds_first >= 0;
+        return d->first_layer <= r->holds_first && r->holds_last < behind;
+    case 2:
+        *stated = r->layers_min >= 0 || r->layers_max >= 0;
+        for (int l = d->first_layer; l < behind; l++) count += !r->run || !strcmp(p->runs[priced_run_of(p, l)].name, r->run);
+        return (r->layers_min < 0 || count >= r->layers_min) && (r->layers_max < 0 || count <= r->layers_max);
+    case 3:
+        *stated = r->recompute_stated;
+        return r->recompute[d->recompute];
+    case 4:
+        *stated = r->compresses_gradient >= 0;
+        return r->compresses_gradient == (d->gradient_option > 0);
+    default:
+        *stated = r->compresses_boundary >= 0;
+        return r->compresses_boundary == (d->boundary_option > 0);
+    }
+}
+
+static bool rules_hold(const struct priced *p, const struct plan_stage *d, int stage)
+{
+    for (const struct rule *r = p->rules; r < p->rules + p->rule_count; r++) {
+        if (r->stage >= 0 && r->stage != stage) continue;
+        bool all = true;
+        for (int which = 0; which < 6; which++) {
+            bool stated, holds = condition_holds(p, r, d, &stated, which);
+            if (stated && !holds) all = false;
+        }
+        if (r->action == RULE_REQUIRE ? !all : all) return false;
+    }
+    return true;
+}
+
+static bool options_allowed(const struct priced *p, const struct plan_stage *d)
+{
+    int gradient_rank = p->gradient_options[d->gradient_option].rank, boundary_rank = p->boundary_options[d->boundary_option].rank;
+    return !(gradient_rank && gradient_rank < p->budget.rank_min) && !(boundary_rank && boundary_rank < p->budget.rank_min);
+}
+
+static bool make_way(struct way *w, const struct priced *p, const struct schedule *s, const struct plan_stage *d, int stage)
+{
+    if (!rules_hold(p, d, stage) || !options_allowed(p, d)) return false;
+    if (memory_of(p, s, d, stage) > p->groups[d->group].memory_limit_bytes) return false;
+    *w = (struct way){.decision = *d, .sync = sync_of(p, d)};
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) {
+        const struct priced_run *r = &p->runs[priced_run_of(p, l)];
+        w->forward += r->forward_ns[d->group];
+        w->backward += backward_of_layer(p, d, l);
+        w->optimizer += r->optimizer_ns[d->group];
+        w->cut_behind = r->cut;
+    }
+    return true;
+}
+
+static int recomputable_layers(const struct priced *p, const struct plan_stage *d)
+{
+    int count = 0;
+    for (int l = d->first_layer; l < d->first_layer + d->layer_count; l++) count += p->runs[priced_run_of(p, l)].recomputable;
+    return count;
+}
+
+// Calls make_way for every recompute mode and option of an interval on a group; counts, and stores if there is room.
+static int ways_of_interval(struct way *to, const struct priced *p, const struct schedule *s, struct plan_stage d, int stage)
+{
+    int n = 0, recomputable = recomputable_layers(p, &d);
+    struct way scratch;
+    for (int mode = 0; mode < RECOMPUTE_COUNT; mode++) {
+        if (mode != RECOMPUTE_NONE && !p->recompute[mode]) continue;
+        int k_first = mode == RECOMPUTE_FIRST_LAYERS ? 1 : 0, k_last = mode == RECOMPUTE_FIRST_LAYERS ? recomputable : 0;
+        for (int k = k_first; k <= k_last; k++)
+            for (int g = 0; g < p->gradient_option_count; g++)
+                for (int o = 0; o < (stage ? p->boundary_option_count : 1); o++) {
+                    d.recompute = (enum recompute)mode;
+                    d.recomputed_layers = k;
+                    d.gradient_option = g;
+                    d.boundary_option = o;
+                    n += make_way(to ? &to[n] : &scratch, p, s, &d, stage);
+                }
+    }
+    return n;
+}
+
+static int ways_of_stage(struct way *to, const struct priced *p, const struct schedule *s, int stage)
+{
+    int n = 0, S = p->stage_count, L = p->layer_count;
+    for (int first = stage; first < L; first++)
+        for (int count = 1; first + count <= L - (S - 1 - stage); count++) {
+            if ((stage == 0 && first > 0) || (stage == S - 1 && first + count < L)) continue;
+            for (int g = 0; g < p->group_count; g++) {
+                if (p->groups[g].excluded) continue;
+                n += ways_of_interval(to ? to + n : NULL, p, s, (struct plan_stage){.first_layer = first, .layer_count = count, .group = g}, stage);
+            }
+        }
+    return n;
+}
+
+int64_t oracle_size(const struct priced *p, const struct schedule *s, int64_t limit, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    int64_t *reach = TAKE(arena, p->layer_count + 1, int64_t), total;
+    reach[0] = 1;
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        int n = ways_of_stage(NULL, p, s, stage);
+        struct way *ways = TAKE(arena, n, struct way);
+        int64_t *next = TAKE(arena, p->layer_count + 1, int64_t);
+        ways_of_stage(ways, p, s, stage);
+        for (int i = 0; i < n; i++) {
+            int64_t *to = &next[ways[i].decision.first_layer + ways[i].decision.layer_count];
+            *to += reach[ways[i].decision.first_layer];
+            if (*to > limit) *to = limit + 1;
+        }
+        reach = next;
+    }
+    total = reach[p->layer_count];
+    arena_reset(arena, mark);
+    return total;
+}
+
+// ---- a whole plan
+
+// Duration symbols of boundary `stage`-1, between two stages; false if nothing joins them.
+static bool put_transfer(struct walk *w, int stage)
+{
+    const struct priced *p = w->p;
+    const struct way *a = w->taken[stage - 1], *b = w->taken[stage];
+    const struct priced_cut *c = &p->cuts[a->cut_behind];
+    int option = b->decision.boundary_option;
+    int64_t at = ((int64_t)a->decision.group * p->group_count + b->decision.group) * PART_COUNT;
+    for (int part = 0; part < PART_COUNT; part++) {
+        int64_t plain = c->backward_ns[0][at + part], compressed = c->backward_ns[option][at + part];
+        if (c->forward_ns[at + part] == PRICE_NONE || plain == PRICE_NONE) return false;
+        w->durations[symbol_index(p->stage_count, SYMBOL_SEND_FORWARD + part, stage - 1)] = c->forward_ns[at + part];
+        w->durations[symbol_index(p->stage_count, SYMBOL_SEND_BACKWARD + part, stage - 1)] = p->boundary_options[option].epilogue_only ? plain : compressed;
+        w->durations[symbol_index(p->stage_count, SYMBOL_SEND_EPILOGUE + part, stage - 1)] = compressed;
+    }
+    return true;
+}
+
+static int64_t replay(struct walk *w)
+{
+    int64_t last = 0;
+    for (int i = 0; i < w->s->operation_count; i++) {
+        int o = w->order[i];
+        int64_t start = 0;
+        for (int k = w->before_first[o]; k < w->before_first[o + 1]; k++)
+            if (w->end[w->before[k]] > start) start = w->end[w->before[k]];
+        w->end[o] = start + w->durations[w->s->operations[o].symbol];
+        if (w->end[o] > last) last = w->end[o];
+    }
+    return last;
+}
+
+static void judge(struct walk *w)
+{
+    const struct priced *p = w->p;
+    int S = p->stage_count;
+    if (p->has_embedding_sync) {
+        int64_t price = p->embedding_sync_ns[w->taken[0]->decision.group * p->group_count + w->taken[S - 1]->decision.group];
+        if (price == PRICE_NONE) return;
+        w->durations[symbol_index(S, SYMBOL_EMBEDDING_SYNC, 0)] = price;
+    }
+    for (int s = 0; s < S; s++) {
+        w->durations[symbol_index(S, SYMBOL_FORWARD, s)] = w->taken[s]->forward;
+        w->durations[symbol_index(S, SYMBOL_BACKWARD, s)] = w->taken[s]->backward;
+        w->durations[symbol_index(S, SYMBOL_SYNC, s)] = w->taken[s]->sync;
+        w->durations[symbol_index(S, SYMBOL_OPTIMIZER, s)] = w->taken[s]->optimizer;
+        if (s > 0 && !put_transfer(w, s)) return;
+    }
+    int64_t time = replay(w);
+    w->e->plans++;
+    if (time < w->e->best_ns) {
+        w->e->second_ns = w->e->best_ns;
+        w->e->best_ns = time;
+        for (int s = 0; s < S; s++) w->e->best[s] = w->taken[s]->decision;
+    } else if (time > w->e->best_ns && time < w->e->second_ns) w->e->second_ns = time;
+}
+
+static void descend(struct walk *w, int stage, int layer)
+{
+    const struct priced *p = w->p;
+    if (stage == p->stage_count) {
+        judge(w);
+        return;
+    }
+    for (int i = 0; i < w->way_count[stage]; i++) {
+        const struct way *way = &w->ways[stage][i];
+        const struct plan_stage *d = &way->decision;
+        int64_t cost = p->gradient_options[d->gradient_option].quality_cost + p->boundary_options[d->boundary_option].quality_cost;
+        if (d->first_layer != layer || w->slots_used[d->group] == p->groups[d->group].slots) continue;
+        int gradient = d->gradient_option > 0, boundary = d->boundary_option > 0;
+        if (p->budget.stages_max >= 0 && w->stages + gradient > p->budget.stages_max) continue;
+        if (p->budget.boundaries_max >= 0 && w->boundaries + boundary > p->budget.boundaries_max) continue;
+        if (p->budget.cost_max >= 0 && w->cost + cost > p->budget.cost_max) continue;
+        w->slots_used[d->group]++, w->stages += gradient, w->boundaries += boundary, w->cost += cost;
+        w->taken[stage] = way;
+        descend(w, stage + 1, layer + d->layer_count);
+        w->slots_used[d->group]--, w->stages -= gradient, w->boundaries -= boundary, w->cost -= cost;
+    }
+}
+
+// Predecessors by data and by the order of streams: counted, summed up, filled in.
+static void collect_predecessors(struct walk *w, struct arena *arena)
+{
+    const struct schedule *s = w->s;
+    int total = s->dependence_count;
+    for (int i = 0; i < s->stream_count; i++) total += s->streams[i].count;
+    struct dependence *all = TAKE(arena, total, struct dependence);
+    int n = 0;
+    for (int i = 0; i < s->dependence_count; i++) all[n++] = s->dependences[i];
+    for (int i = 0; i < s->stream_count; i++)
+        for (int k = 1; k < s->streams[i].count; k++)
+            all[n++] = (struct dependence){s->streams[i].operations[k - 1], s->streams[i].operations[k]};
+    w->before_first = TAKE(arena, s->operation_count + 1, int);
+    w->before = TAKE(arena, n, int);
+    for (int i = 0; i < n; i++) w->before_first[all[i].after]++;
+    for (int i = 1; i <= s->operation_count; i++) w->before_first[i] += w->before_first[i - 1];
+    for (int i = 0; i < n; i++) w->before[--w->before_first[all[i].after]] = all[i].before;
+}
+
+enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err)
+{
+    int S = p->stage_count;
+    struct walk w = {.p = p, .s = s, .e = e};
+    *e = (struct oracle){0, INT64_MAX, INT64_MAX, TAKE(arena, S, struct plan_stage)};
+    w.ways = TAKE(arena, S, struct way *);
+    w.way_count = TAKE(arena, S, int);
+    w.taken = TAKE(arena, S, const struct way *);
+    w.slots_used = TAKE(arena, p->group_count, int);
+    w.order = TAKE(arena, s->operation_count, int);
+    w.end = TAKE(arena, s->operation_count, int64_t);
+    w.durations = TAKE(arena, symbol_count(S), int64_t);
+    for (int stage = 0; stage < S; stage++) {
+        w.way_count[stage] = ways_of_stage(NULL, p, s, stage);
+        w.ways[stage] = TAKE(arena, w.way_count[stage], struct way);
+        ways_of_stage(w.ways[stage], p, s, stage);
+    }
+    collect_predecessors(&w, arena);
+    TRY(schedule_order(s, w.order, arena, err));
+    descend(&w, 0, 0);
+    return OK;
+}
