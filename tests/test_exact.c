@@ -79,7 +79,7 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     settings.formulation = FORMULATION_TEXTBOOK;
     settings.engine = ENGINE_INTOPT;
     settings.progress = 0;
-    if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) return;
+    if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) { fprintf(stderr,"TB %s\n", err.text); return; }
     if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
     if (!e->plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
     else if (result.plan.iteration_ns != e->best_ns)
@@ -124,7 +124,7 @@ static void check_one(uint64_t seed)
         seen.feasible++;
     }
     count_dimensions(&problem, &priced, &e);
-    if (seed % 10 == 0) check_textbook(&priced, &e, seed, &arena);
+    if (seed % 4 != 0) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
 }
 

@@ -23,7 +23,7 @@ static enum status run(command_function *command, int argc, char **argv, int *ex
     jmp_buf exhausted;
     *err = (struct error){OK, ""};
     arena_open(&arena, &exhausted);
-    if (setjmp(exhausted)) fail(err, SYSTEM, "out of memory");
+    if (setjmp(exhausted)) (fail)(err, SYSTEM, "out of memory");
     else command(argc, argv, exit_code, &arena, err);
     arena_close(&arena);
     return err->status;
