@@ -245,6 +245,37 @@ static void test_unwritable(void **state)
     arena_close(&outer);
 }
 
+// The n-th allocation fails, and all after it, for every n that the load of an example takes: out through the arena's exit, or
+// an error of kind SYSTEM that says so; never a document, never "bad input".
+static void test_every_allocation_fails(void **state)
+{
+    (void)state;
+    for (int format = 0; format < FORMAT_COUNT; format++) {
+        struct arena names;
+        arena_open(&names, NULL);
+        const char *path = format_example((enum format)format, &names);
+        volatile long n = 0;
+        volatile bool loaded = false;
+        while (!loaded) {
+            struct arena arena;
+            struct error err = {OK, ""};
+            jmp_buf exhausted;
+            n++;
+            arena_open(&arena, &exhausted);
+            memory_fail_at(n);
+            if (!setjmp(exhausted)) {
+                enum status status = format_load((enum format)format, path, NULL, &arena, &err);
+                loaded = memory_taken() < n;
+                if (status != (loaded ? OK : SYSTEM)) fail_msg("%s, allocation %ld: status %d, \"%s\"", format_names[format], (long)n, status, err.text);
+            }
+            memory_fail_at(0);
+            arena_close(&arena);
+        }
+        assert_true(n > 10);
+        arena_close(&names);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_nested_and_odd),
         cmocka_unit_test(test_missing_and_directory),
         cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_every_allocation_fails),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
