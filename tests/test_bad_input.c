@@ -246,31 +246,34 @@ static void test_unwritable(void **state)
 }
 
 // The n-th allocation fails, and all after it, for every n that the load of an example takes: out through the arena's exit, or
-// an error of kind SYSTEM that says so; never a document, never "bad input".
+// an error of kind SYSTEM that says so; never a document, never "bad input". true: the load took fewer than n.
+static bool load_with_failure_at(enum format format, const char *path, long n)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    jmp_buf exhausted;
+    volatile bool loaded = false;
+    arena_open(&arena, &exhausted);
+    memory_fail_at(n);
+    if (!setjmp(exhausted)) {
+        enum status status = format_load(format, path, NULL, &arena, &err);
+        loaded = memory_taken() < n;
+        if (status != (loaded ? OK : SYSTEM)) fail_msg("%s, allocation %ld: status %d, \"%s\"", path, n, status, err.text);
+    }
+    memory_fail_at(0);
+    arena_close(&arena);
+    return loaded;
+}
+
 static void test_every_allocation_fails(void **state)
 {
     (void)state;
     for (int format = 0; format < FORMAT_COUNT; format++) {
         struct arena names;
+        long n = 1;
         arena_open(&names, NULL);
         const char *path = format_example((enum format)format, &names);
-        volatile long n = 0;
-        volatile bool loaded = false;
-        while (!loaded) {
-            struct arena arena;
-            struct error err = {OK, ""};
-            jmp_buf exhausted;
-            n++;
-            arena_open(&arena, &exhausted);
-            memory_fail_at(n);
-            if (!setjmp(exhausted)) {
-                enum status status = format_load((enum format)format, path, NULL, &arena, &err);
-                loaded = memory_taken() < n;
-                if (status != (loaded ? OK : SYSTEM)) fail_msg("%s, allocation %ld: status %d, \"%s\"", format_names[format], (long)n, status, err.text);
-            }
-            memory_fail_at(0);
-            arena_close(&arena);
-        }
+        while (!load_with_failure_at((enum format)format, path, n)) n++;
         assert_true(n > 10);
         arena_close(&names);
     }
