@@ -63,12 +63,28 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
     return OK;
 }
 
-static int64_t search_effort(const struct solving *s) { return 400 + 100 * (int64_t)s->priced->stage_count; }
+// In replays. Little at first, for most trees are small; more when the tree turns out to be large.
+static int64_t search_effort(const struct solving *s, int step)
+{
+    static const int64_t factors[] = {100, 600, 3000, 10000};
+    return 400 + factors[step] * (int64_t)s->priced->stage_count;
+}
+
+static bool improve_plan(void *solving, int step, int64_t target_ns, struct found_plan *plan)
+{
+    struct solving *s = solving;
+    struct incumbent best = {0};
+    incumbent_search(&best, &s->choices, s->graph, (uint64_t)s->settings->seed + 1 + (uint64_t)step, search_effort(s, step + 1),
+                     solving_should_stop, s, s->arena);
+    if (!best.found || best.iteration_ns >= target_ns) return false;
+    *plan = (struct found_plan){best.chosen, best.iteration_ns};
+    return true;
+}
 
 static void search_incumbent(struct solving *s)
 {
     if (s->settings->start_search)
-        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, search_effort(s), solving_should_stop, s, s->arena);
+        incumbent_search(&s->incumbent, &s->choices, s->graph, (uint64_t)s->settings->seed, search_effort(s, 0), solving_should_stop, s, s->arena);
     solving_keep_incumbent(s);
 }
 
@@ -112,6 +128,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
                                      .gap = s->settings->gap, .memory_limit_bytes = s->settings->memory_limit_bytes,
                                      .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
+    if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
     int known_count;
     known_plan(s, &known, &known_count);

@@ -14,7 +14,7 @@ struct search {
     struct worker_pool *pool;
     struct arena *arena, scratch;
     int64_t root_bound_ns;
-    bool stopped;
+    int improvements;       // asked for
 };
 
 // ---- heap of open boxes: least bound first, then the older
@@ -247,6 +247,14 @@ static bool gap_reached(const struct search *s)
     return time - bound <= s->settings->gap * time;
 }
 
+static void improve(struct search *s)
+{
+    static const int64_t at_boxes[] = {150, 1000, 10000};
+    struct found_plan plan;
+    if (!s->settings->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) || s->tree->boxes < at_boxes[s->improvements]) return;
+    if (s->settings->improve(s->settings->argument, s->improvements++, target_of(s), &plan)) take_plan(s, &plan);
+}
+
 static void show(const struct search *s)
 {
     const struct tree *t = s->tree;
@@ -295,6 +303,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
         arena_open(&s.scratch, arena->exit);
         going = run_round(&s, JOBS_PER_ROUND, first ? BOXES_FIRST : BOXES_PER_JOB);
         arena_close(&s.scratch);
+        if (going) improve(&s);
         close_inherited(&s);
         show(&s);
     }

@@ -13,6 +13,9 @@ struct tree_settings {
     double gap;
     int64_t memory_limit_bytes;         // of one worker
     bool (*stop_asked)(void *argument);
+    // Asked now and then in a tree that grows, at box counts that depend on nothing but the tree: a better plan than
+    // target_ns, or false. step counts the questions. May be NULL.
+    bool (*improve)(void *argument, int step, int64_t target_ns, struct found_plan *plan);
     void (*report)(void *argument, const struct tree_progress *progress);
     void *argument;
 };
