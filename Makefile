@@ -112,6 +112,14 @@ test-asan:
 layers:
 	@sh tests/layers.sh
 
+# Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full, BENCH_LIMIT_S=60
+$(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+
+bench: all $(OUT)/bench-separate
+	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
+
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install $(BIN)/plumbline $(BIN)/plumbline-measure $(DESTDIR)$(PREFIX)/bin
@@ -141,7 +149,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: all tests check test test-asan demo setup layers install clean
+.PHONY: bench all tests check test test-asan demo setup layers install clean
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
