@@ -10,8 +10,10 @@
 #include "data/plan.h"
 #include "data/problem.h"
 #include "data/samples.h"
+#include "formulate/price.h"
 #include "tests/support/documents.h"
 #include "tests/support/problems.h"
+#include "tests/support/same.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -146,109 +148,6 @@ static void test_manual(void **state)
 
 // ---- fields
 
-#define SAME(field) assert_int_equal(a->field, b->field)
-#define SAME_TEXT(field) assert_true(!a->field == !b->field && (!a->field || !strcmp(a->field, b->field)))
-#define SAME_NUMBER(field) assert_true(a->field >= b->field && a->field <= b->field)
-
-static void same_model(const struct model *a, const struct model *b)
-{
-    SAME_TEXT(name);
-    SAME(has_shape); SAME(run_count); SAME(layer_count);
-    if (a->has_shape) {
-        SAME(shape.hidden); SAME(shape.ffn); SAME(shape.heads); SAME(shape.kv_heads); SAME(shape.head_width); SAME(shape.vocabulary); SAME(shape.positions);
-        SAME(shape.gated_ffn); SAME(shape.rms_norm); SAME(shape.qkv_bias); SAME(shape.linear_bias); SAME(shape.dropout); SAME(shape.tied_embeddings);
-    }
-    for (int i = 0; i < a->run_count; i++) {
-        SAME_TEXT(runs[i].name);
-        SAME(runs[i].kind); SAME(runs[i].count); SAME(runs[i].recomputable);
-        // All of int64_t, so there is no padding to compare.
-        if (a->runs[i].kind == LAYER_MEASURED) assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured, sizeof a->runs[i].measured);
-    }
-}
-
-static void same_cluster(const struct cluster *a, const struct cluster *b)
-{
-    SAME_TEXT(name);
-    SAME(group_count); SAME(link_count);
-    for (int i = 0; i < a->group_count; i++) {
-        SAME_TEXT(groups[i].name); SAME_TEXT(groups[i].gpu);
-        SAME(groups[i].nodes); SAME(groups[i].gpus_per_node); SAME(groups[i].memory_bytes); SAME(groups[i].nic_count);
-        SAME_NUMBER(groups[i].intra.bytes_per_s); SAME_NUMBER(groups[i].intra.latency_s);
-        for (int k = 0; k < a->groups[i].nic_count; k++) {
-            SAME(groups[i].nics[k].kind); SAME(groups[i].nics[k].count);
-            SAME_NUMBER(groups[i].nics[k].link.bytes_per_s); SAME_NUMBER(groups[i].nics[k].link.latency_s);
-        }
-    }
-    for (int i = 0; i < a->link_count; i++) {
-        SAME(links[i].from); SAME(links[i].to);
-        SAME_NUMBER(links[i].link.bytes_per_s); SAME_NUMBER(links[i].link.latency_s);
-    }
-}
-
-static void same_estimate(const struct estimate *a, const struct estimate *b)
-{
-    SAME_NUMBER(value); SAME_NUMBER(low); SAME_NUMBER(high); SAME_NUMBER(valid_low); SAME_NUMBER(valid_high);
-    SAME(origin);
-    SAME_TEXT(source);
-}
-
-static void same_costs(const struct costs *a, const struct costs *b)
-{
-    SAME_TEXT(name);
-    SAME(gpu_count); SAME(layer_time_count);
-    for (int i = 0; i < a->gpu_count; i++) {
-        SAME_TEXT(gpus[i].gpu);
-        SAME(gpus[i].precision_count);
-        for (int k = 0; k < a->gpus[i].precision_count; k++) {
-            SAME(gpus[i].precisions[k].precision);
-            same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s, &b->gpus[i].precisions[k].gemm_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s, &b->gpus[i].precisions[k].attention_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s, &b->gpus[i].precisions[k].low_rank_flop_per_s);
-        }
-        same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
-        same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
-        same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
-        same_estimate(&a->gpus[i].constant_bytes, &b->gpus[i].constant_bytes);
-    }
-    for (int i = 0; i < a->layer_time_count; i++) {
-        SAME_TEXT(layer_times[i].run); SAME_TEXT(layer_times[i].gpu);
-        SAME(layer_times[i].tensor); SAME(layer_times[i].micro_batch);
-        SAME_NUMBER(layer_times[i].forward_s); SAME_NUMBER(layer_times[i].backward_s); SAME_NUMBER(layer_times[i].selective_s);
-        SAME_NUMBER(layer_times[i].full_s); SAME_NUMBER(layer_times[i].optimizer_s);
-    }
-    same_estimate(&a->intra_efficiency, &b->intra_efficiency);
-    for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
-    for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
-}
-
-static void same_rule(const struct rule *a, const struct rule *b)
-{
-    SAME(action); SAME(stage); SAME(group_count); SAME(holds_first); SAME(holds_last); SAME(layers_min); SAME(layers_max);
-    SAME(recompute_stated); SAME(compresses_gradient); SAME(compresses_boundary);
-    SAME_TEXT(run);
-    for (int k = 0; k < a->group_count; k++) SAME_TEXT(groups[k]);
-    for (int k = 0; k < RECOMPUTE_COUNT && a->recompute_stated; k++) SAME(recompute[k]);
-}
-
-static void same_job(const struct job *a, const struct job *b)
-{
-    SAME_TEXT(name);
-    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam);
-    SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
-    SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
-    for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);
-    SAME(boundary_option_count); SAME(gradient_option_count); SAME(rule_count); SAME(memory_margin_bytes);
-    for (int k = 0; k < a->boundary_option_count; k++) {
-        SAME(boundary_options[k].rank); SAME(boundary_options[k].epilogue_only); SAME(boundary_options[k].quality_cost);
-    }
-    for (int k = 0; k < a->gradient_option_count; k++) {
-        SAME(gradient_options[k].rank); SAME(gradient_options[k].quality_cost);
-    }
-    SAME(budget.boundaries_max); SAME(budget.stages_max); SAME(budget.cost_max); SAME(budget.rank_min);
-    SAME_NUMBER(memory_fraction);
-    for (int k = 0; k < a->rule_count; k++) same_rule(&a->rules[k], &b->rules[k]);
-}
-
 static void test_random_problems(void **state)
 {
     struct random rng = {7};
@@ -272,6 +171,45 @@ static void test_random_problems(void **state)
         same_cluster(&x->cluster, &y->cluster);
         same_costs(&x->costs, &y->costs);
         same_job(&x->job, &y->job);
+        arena_reset(&arena, mark);
+    }
+}
+
+static void same_counts(const int64_t *a, const int64_t *b, int count) { assert_memory_equal(a, b, (size_t)count * sizeof *a); }
+
+// Prices of random problems, saved and loaded.
+static void test_random_priced(void **state)
+{
+    struct random rng = {8};
+    struct random_limits limits = random_limits_small();
+    (void)state;
+    for (int i = 0; i < 150; i++) {
+        struct arena_mark mark = arena_set_mark(&arena);
+        struct problem *problem = TAKE(&arena, 1, struct problem);
+        struct priced x, y;
+        random_problem(problem, &rng, &limits, &arena);
+        expect_ok(price_problem(&x, problem, &arena, &err));
+        x.document.sources = NULL;
+        x.document.source_count = 0;
+        expect_ok(priced_save(&x, in_folder("first.json"), &arena, &err));
+        expect_ok(priced_load(&y, in_folder("first.json"), &arena, &err));
+        expect_ok(priced_save(&y, in_folder("second.json"), &arena, &err));
+        expect_same_bytes(in_folder("first.json"), in_folder("second.json"));
+        int links = x.group_count * x.group_count;
+        assert_true(x.group_count == y.group_count && x.run_count == y.run_count && x.cut_count == y.cut_count && x.has_embedding_sync == y.has_embedding_sync);
+        assert_true(x.boundary_option_count == y.boundary_option_count && x.gradient_option_count == y.gradient_option_count && x.rule_count == y.rule_count);
+        for (int r = 0; r < x.run_count; r++) {
+            same_counts(x.runs[r].stash_bytes, y.runs[r].stash_bytes, 3);
+            same_counts(x.runs[r].feedback_bytes, y.runs[r].feedback_bytes, x.gradient_option_count);
+            same_counts(x.runs[r].backward_ns, y.runs[r].backward_ns, x.group_count);
+            for (int o = 0; o < x.gradient_option_count; o++) same_counts(x.runs[r].sync_ns[o], y.runs[r].sync_ns[o], x.group_count);
+        }
+        for (int c = 0; c < x.cut_count; c++) {
+            same_counts(x.cuts[c].forward_ns, y.cuts[c].forward_ns, links * PART_COUNT);
+            for (int o = 0; o < x.boundary_option_count; o++) same_counts(x.cuts[c].backward_ns[o], y.cuts[c].backward_ns[o], links * PART_COUNT);
+        }
+        for (int g = 0; g < x.group_count; g++) assert_true(!x.groups[g].excluded == !y.groups[g].excluded && x.groups[g].memory_limit_bytes == y.groups[g].memory_limit_bytes);
+        if (x.has_embedding_sync) same_counts(x.embedding_sync_ns, y.embedding_sync_ns, links);
         arena_reset(&arena, mark);
     }
 }
@@ -440,7 +378,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
-        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_manual), TEST(test_random_problems), TEST(test_defaults), TEST(test_name_tables),
+        TEST(test_examples_round), TEST(test_shipped_round), TEST(test_manual), TEST(test_random_problems), TEST(test_random_priced), TEST(test_defaults), TEST(test_name_tables),
         TEST(test_priced_accessors), TEST(test_priced_promises), TEST(test_plan_numbers), TEST(test_import),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -1,0 +1,12 @@
+// Field by field comparison of two documents, each difference a failed cmocka assertion; the envelope is not compared.
+#ifndef PLUMBLINE_TESTS_SUPPORT_SAME_H
+#define PLUMBLINE_TESTS_SUPPORT_SAME_H
+
+#include "data/problem.h"
+
+void same_model(const struct model *a, const struct model *b);
+void same_cluster(const struct cluster *a, const struct cluster *b);
+void same_costs(const struct costs *a, const struct costs *b);
+void same_job(const struct job *a, const struct job *b);
+
+#endif
