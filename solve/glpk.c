@@ -291,6 +291,8 @@ static void branch(struct intopt *t, glp_tree *tree)
 static void call_back(glp_tree *tree, void *info)
 {
     struct intopt *t = info;
+    // A node that is gone leaves its number to another, which starts anew.
+    if (glp_ios_reason(tree) == GLP_IPREPRO) t->last_row = -1;
     if (glp_ios_reason(tree) == GLP_IROWGEN) separate(t, tree);
     else if (glp_ios_reason(tree) == GLP_IBRANCH && t->request->branch_key) branch(t, tree);
 }
