@@ -6,7 +6,20 @@
 #include "solve/eliminate_search.h"
 #include "solve/solve_parts.h"
 
-enum { BOXES_MAX = 20000 };
+// Measured on the chain family: up to a few thousand cells of the table (layers x slots counted) boxes alone win, beyond
+// it a relaxation is cheaper than the programme. What has not ended after so many boxes is the tree's.
+enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
+
+static bool is_small(const struct priced *p)
+{
+    int64_t cells = p->layer_count, most = 1;
+    for (int g = 0; g < p->group_count && cells < (int64_t)1 << 40; g++) {
+        int64_t slots = p->groups[g].excluded ? 0 : p->groups[g].slots < p->stage_count ? p->groups[g].slots : p->stage_count;
+        cells *= slots + 1;
+        most = slots + 1 > most ? slots + 1 : most;
+    }
+    return cells / most <= CELLS_MAX;       // the largest group's slots are what the others leave
+}
 
 void solving_keep_incumbent(struct solving *s)
 {
@@ -38,6 +51,7 @@ static enum status write_program(struct solving *s, const struct box_search_resu
 
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
+    if (!is_small(s->priced)) return OK;
     struct box_search_settings settings = {.target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX, .gap = s->settings->gap,
                                            .boxes_max = BOXES_MAX, .recheck = s->settings->recheck, .should_stop = solving_should_stop,
                                            .report = report, .argument = s};

@@ -5,7 +5,8 @@
 #include "solve/worker.h"
 
 // A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
-enum { JOBS_PER_ROUND = 4, BOXES_PER_JOB = 24, BOXES_FIRST = 8, ATTEMPTS = 2 };
+// In a large tree the bound matters, and jobs that dive less follow it closer.
+enum { JOBS_PER_ROUND = 4, BOXES_FIRST = 8, BOXES_PER_JOB = 24, BOXES_IN_LARGE = 6, LARGE = 100, ATTEMPTS = 2 };
 
 struct search {
     struct tree *tree;
@@ -300,8 +301,9 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     close_inherited(&s);
     bool going = true;
     for (bool first = true; going && tree->open_count && !gap_reached(&s); first = false) {
+        int box_limit = first ? BOXES_FIRST : tree->open_count < LARGE ? BOXES_PER_JOB : BOXES_IN_LARGE;
         arena_open(&s.scratch, arena->exit);
-        going = run_round(&s, JOBS_PER_ROUND, first ? BOXES_FIRST : BOXES_PER_JOB);
+        going = run_round(&s, JOBS_PER_ROUND, box_limit);
         arena_close(&s.scratch);
         if (going) improve(&s);
         close_inherited(&s);
