@@ -25,6 +25,8 @@ struct box_closer {
     struct game *game;
     int *path_pool, path_count, path_capacity;      // [id * symbols + symbol]
     int starting_count;                             // the first so many are the starting paths
+    bool (*should_stop)(void *argument);
+    void *stop_argument;
     bool started;                                   // the starting paths have been used one by one
     int64_t *coefficients, *durations, *prices;
     int *counts, *chosen, *plans;                   // plans[place * stages + stage], beside the game's
@@ -79,6 +81,14 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g, str
     b->starting_count = b->path_count;
     return b;
 }
+
+void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument)
+{
+    b->should_stop = should_stop;
+    b->stop_argument = argument;
+}
+
+static bool is_stopped(const struct box_closer *b) { return b->should_stop && b->should_stop(b->stop_argument); }
 
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count)
 {
@@ -136,7 +146,7 @@ static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, bool *c
 static bool use_starting_paths(struct box_closer *b, bool *const *allowed, int64_t target_ns, struct box_answer *a)
 {
     b->weights[0] = (int64_t)1 << WEIGHT_BITS;
-    for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / STARTING_PATHS_USED) {
+    for (int id = 0; id < b->starting_count && !is_stopped(b); id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
@@ -300,7 +310,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
 static bool use_mixtures(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *a)
 {
     int64_t best = 0;
-    for (int round = 0, stalled = 0; round < rounds && stalled < STALLED; round++) {
+    for (int round = 0, stalled = 0; round < rounds && stalled < STALLED && !is_stopped(b); round++) {
         int removed, count = game_weights(b->game, b->ids, b->weights);
         mix(b, b->ids, b->weights, count);
         int64_t bound = solve_and_remove(b, b->counted, allowed, target_ns, &removed);

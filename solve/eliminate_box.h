@@ -34,6 +34,9 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g, str
 int box_closer_path_count(const struct box_closer *b);
 const int *box_closer_path(const struct box_closer *b, int id);        // counts[symbol_count]
 
+// Asked between the steps of a box: true leaves the box open with what is proven so far.
+void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument);
+
 // Weights from elsewhere (path multipliers of a relaxation) to be tried first on the next box; weights may be NULL: one
 // path on its own.
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count);

@@ -183,6 +183,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .stages = c->priced->stage_count};
     s.closer = box_closer_open(c, g, scratch);
+    box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
     bool stopped = false;
     while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s))
