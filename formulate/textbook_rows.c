@@ -36,7 +36,7 @@ static void add_layers(struct textbook *t)
 }
 
 // full[l] <= holds[l], <= mode full + mode first; >= holds[l] + mode full - 1. Mode first: a leading part of the stage's
-// recomputable layers, neither none nor all of them.
+// recomputable layers, not none of them.
 static void add_full(struct textbook *t, int stage)
 {
     int previous = -1;
@@ -67,13 +67,6 @@ static void add_full(struct textbook *t, int stage)
     for (int l = 0; l < t->p->layer_count; l++) textbook_put(t, TEXTBOOK_FULL, stage, l, 1);
     textbook_put(t, TEXTBOOK_MODE, stage, RECOMPUTE_FIRST_LAYERS, -1);
     end(t, ROW_OTHER, ROW_AT_LEAST, 0);
-    for (int l = 0; l < t->p->layer_count; l++) {
-        if (textbook_column(t, TEXTBOOK_FULL, stage, l) < 0) continue;
-        textbook_put(t, TEXTBOOK_FULL, stage, l, 1);
-        textbook_put(t, TEXTBOOK_HOLDS, stage, l, -1);
-    }
-    textbook_put(t, TEXTBOOK_MODE, stage, RECOMPUTE_FIRST_LAYERS, 1);
-    end(t, ROW_OTHER, ROW_AT_MOST, 0);
 }
 
 // selective[l] = holds[l] and mode selective

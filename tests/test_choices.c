@@ -189,7 +189,7 @@ static void try_stage(struct oracle *o, int stage, int first)
                         int most = 0;
                         for (int l = first; l < first + x.count; l++) most += p->runs[priced_run_of(p, l)].recomputable;
                         for (x.recomputed = x.mode == RECOMPUTE_FIRST_LAYERS; p->recompute[x.mode]
-                            && x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most - 1 : 0); x.recomputed++)
+                            && x.recomputed <= (x.mode == RECOMPUTE_FIRST_LAYERS ? most : 0); x.recomputed++)
                             try_raw(o, stage, x);
                     }
     }

@@ -56,7 +56,7 @@ static void enumerate(struct checked *k)
                         for (x.boundary_option = 0; x.boundary_option < (s ? p->boundary_option_count : 1); x.boundary_option++)
                             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
                                 for (int n = mode == RECOMPUTE_FIRST_LAYERS; n <= (mode == RECOMPUTE_FIRST_LAYERS
-                                    ? most - 1 : 0); n++) {
+                                    ? most : 0); n++) {
                                     x.recompute = (enum recompute)mode;
                                     x.recomputed_layers = n;
                                     add_raw(k, s, x);
