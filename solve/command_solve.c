@@ -42,11 +42,13 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--progress", OPTION_FLAG, &r->progress, 0, 0, NULL, "progress lines even where stderr is no terminal"},
         {"--quiet", OPTION_FLAG, &r->quiet, 0, 0, NULL, "no progress lines"},
         {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL, "write the program after elimination, with all path rows (.mps or .lp)"},
+        {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL, "with --program: write what its columns mean"},
         {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL, "write the priced problem, and name it in the plan"},
         {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL, "evaluate the whole proof a second time from its stored numbers"},
         {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL, "address space of a worker process (0: no limit)"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1, NULL, &r->helped, err));
+    if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: expected --program beside it");
     s->threads = (int)r->threads;
     s->alternatives = (int)r->alternatives;
     s->memory_limit_bytes = r->memory_limit_mib << 20;

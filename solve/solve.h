@@ -24,6 +24,7 @@ struct solve_settings {
     bool start_search;              // false: no incumbent search (for tests of the tree)
     bool eliminate;                 // false: no elimination (for tests)
     const char *program_path;       // NULL, or where the program after elimination with all path rows is written (.mps or .lp)
+    const char *map_path;           // NULL, or where the meaning of that program's columns is written
     int64_t memory_limit_bytes;     // of one worker; 0: none
 };
 void solve_defaults(struct solve_settings *s);

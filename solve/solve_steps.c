@@ -52,7 +52,8 @@ enum status solving_write_program(struct solving *s, const struct program *progr
     const char *path = s->settings->program_path;
     if (!path) return OK;
     const struct milp *m = &program->formulation->milp;
-    return ends_with(path, ".lp") ? milp_write_lp(m, path, s->arena, err) : milp_write_mps(m, path, s->arena, err);
+    TRY(ends_with(path, ".lp") ? milp_write_lp(m, path, s->arena, err) : milp_write_mps(m, path, s->arena, err));
+    return s->settings->map_path ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err) : OK;
 }
 
 void solving_report(void *solving, const struct tree_progress *p)

@@ -7,34 +7,65 @@
 #include <unistd.h>
 
 #include "data/file.h"
+#include "data/json.h"
 #include "formulate/longest.h"
 #include "formulate/price.h"
 #include "solve/solve.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
 
-enum { PROBLEMS = 24 };
+enum { PROBLEMS = 80 };
 
 static char folder[64] = "build/cbc-XXXXXX";
 
-// The objective and the durations of the symbols in CBC's solution file; false: it found nothing.
-static bool read_solution(const char *path, double *objective, double *durations, int symbols, struct arena *arena)
+struct named_value { char name[80]; double value; };
+
+// The objective and the nonzero columns of CBC's solution file; -1: it found no optimum.
+static int read_solution(const char *path, double *objective, struct named_value **values, struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text;
     size_t size;
-    if (file_read(path, &text, &size, arena, &err) != OK) return false;
+    int count = 0;
+    if (file_read(path, &text, &size, arena, &err) != OK) return -1;
     const char *value = strstr(text, "objective value");
-    if (strncmp(text, "Optimal", 7) || !value) return false;
+    if (strncmp(text, "Optimal", 7) || !value) return -1;
     *objective = strtod(value + 15, NULL);
+    *values = TAKE(arena, size / 8 + 1, struct named_value);
     for (const char *line = strchr(text, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
-        char name[80];
-        double x;
-        int symbol;
-        if (sscanf(line + 1, "%*d %79s %lf", name, &x) != 2 && sscanf(line + 1, "** %*d %79s %lf", name, &x) != 2) continue;
-        if (sscanf(name, "symbol_%d_", &symbol) == 1 && symbol >= 0 && symbol < symbols) durations[symbol] = x;
+        struct named_value *v = &(*values)[count];
+        count += sscanf(line + 1, "%*d %79s %lf", v->name, &v->value) == 2 || sscanf(line + 1, "** %*d %79s %lf", v->name, &v->value) == 2;
     }
-    return true;
+    return count;
+}
+
+// Durations of the symbols: a column may stand for several; the map says for which.
+static void read_durations(int64_t *durations, const char *map_path, int stages, const struct named_value *values, int count, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    const char *text, *role, *name;
+    size_t size;
+    struct json root, columns;
+    CHECK_OK(file_read(map_path, &text, &size, arena, &err));
+    CHECK_OK(json_parse(&root, map_path, text, size, arena, &err));
+    const struct json_field top[] = {FIELD_ARRAY("columns", REQUIRED, &columns)};
+    CHECK_OK(json_fields(&root, top, 1, JSON_ENVELOPE, arena, &err));
+    for (int j = 0; j < json_length(&columns); j++) {
+        struct json column = json_element(&columns, j, arena), of = {0};
+        const char **kinds;
+        int stage = 0, kind_count, i = 0;
+        const struct json_field fields[] = {
+            FIELD_TEXT("name", REQUIRED, &name), FIELD_TEXT("role", REQUIRED, &role),
+            FIELD_INT("stage", OPTIONAL, &stage, 0, stages - 1), FIELD_ARRAY("durations_ns_of", OPTIONAL, &of),
+        };
+        CHECK_OK(json_fields(&column, fields, ARRAY_LENGTH(fields), JSON_ENVELOPE, arena, &err));
+        if (strcmp(role, "symbol")) continue;
+        while (i < count && strcmp(values[i].name, name)) i++;
+        CHECK_OK(json_texts(&of, &kinds, &kind_count, arena, &err));
+        for (int k = 0; k < kind_count; k++)
+            for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++)
+                if (!strcmp(symbol_kind_name(kind), kinds[k])) durations[symbol_index(stages, kind, stage)] = i < count ? llround(values[i].value) : 0;
+    }
 }
 
 static void check_one(uint64_t seed, int *checked)
@@ -56,18 +87,21 @@ static void check_one(uint64_t seed, int *checked)
     solve_defaults(&settings);
     settings.progress = 0;
     settings.program_path = arena_print(&arena, "%s/program.mps", folder);
+    settings.map_path = arena_print(&arena, "%s/map.json", folder);
     CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
     if (result.plan.outcome == OUTCOME_OPTIMAL) {
         struct schedule_request request = schedule_request_of(&priced);
         int symbols = symbol_count(priced.stage_count);
-        double objective, *durations = TAKE(&arena, symbols, double);
+        double objective = 0;
+        struct named_value *values = NULL;
         int64_t *whole = TAKE(&arena, symbols, int64_t);
         const char *solution = arena_print(&arena, "%s/solution.txt", folder);
         CHECK_OK(schedule_build(&schedule, &request, &arena, &err));
         CHECK_OK(graph_compile(&graph, &schedule, &arena, &err));
         int failed = system(arena_print(&arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1", settings.program_path, solution, folder));
-        if (failed || !read_solution(solution, &objective, durations, symbols, &arena)) fail_msg("seed %llu: cbc found no optimum", (unsigned long long)seed);
-        for (int i = 0; i < symbols; i++) whole[i] = llround(durations[i]);
+        int value_count = read_solution(solution, &objective, &values, &arena);
+        if (failed || value_count < 0) fail_msg("seed %llu: cbc found no optimum", (unsigned long long)seed);
+        read_durations(whole, settings.map_path, priced.stage_count, values, value_count, &arena);
         double optimum = (double)result.plan.iteration_ns, replayed = (double)graph_longest(graph, whole, NULL);
         if (fabs(replayed - optimum) > 1e-6 * optimum || objective > optimum * (1 + 1e-6))
             fail_msg("seed %llu: cbc's objective %.3f, its plan replayed %.0f ns, optimum %.0f ns", (unsigned long long)seed, objective, replayed, optimum);
@@ -75,6 +109,7 @@ static void check_one(uint64_t seed, int *checked)
         ++*checked;
     }
     unlink(settings.program_path);
+    unlink(settings.map_path);
     unlink(arena_print(&arena, "%s/log.txt", folder));
     arena_close(&arena);
 }
