@@ -117,6 +117,10 @@ $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
+# 2,000 random problems against enumeration; make test runs 300 of them.
+test-exact: $(OUT)/tests/test_exact
+	$(OUT)/tests/test_exact 2000
+
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
 
@@ -149,7 +153,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: bench all tests check test test-asan demo setup layers install clean
+.PHONY: bench all tests check test test-asan demo setup layers install clean test-exact
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -158,7 +158,15 @@ static enum status solve(struct solving *s, const struct plan *start, const char
         return OK;
     }
     TRY(take_start(s, start, err));
-    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) return solving_run_intopt(s, err);
+    if (settings->engine == ENGINE_INTOPT || settings->formulation == FORMULATION_TEXTBOOK) {
+        TRY(solving_run_intopt(s, err));
+        // What glp_intopt calls infeasible is not proven so: its numbers are floating point.
+        if (!s->finished || s->plan_count) return OK;
+        s->finished = false;
+        TRY(run_tree(s, err));
+        if (s->plan_count) s->result->sidelined = "glp_intopt called a problem infeasible that has a plan; the tree's answer stands";
+        return OK;
+    }
     search_incumbent(s);
     return run_tree(s, err);
 }

@@ -81,6 +81,7 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     settings.progress = 0;
     if (solve_run(&result, priced, &settings, NULL, &never, arena, &err) == UNAVAILABLE) { fprintf(stderr,"TB %s\n", err.text); return; }
     if (err.status != OK) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, err.text);
+    if (result.sidelined) fail_msg("seed %llu: textbook: %s", (unsigned long long)seed, result.sidelined);
     if (!e->plans) assert_int_equal(result.plan.outcome, OUTCOME_INFEASIBLE);
     else if (result.plan.iteration_ns != e->best_ns)
         fail_msg("seed %llu: textbook finds %lld ns, enumeration %lld ns", (unsigned long long)seed, (long long)result.plan.iteration_ns, (long long)e->best_ns);
@@ -124,7 +125,7 @@ static void check_one(uint64_t seed)
         seen.feasible++;
     }
     count_dimensions(&problem, &priced, &e);
-    if (seed % 4 != 0) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
+    if (seed % 4 == 1) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
 }
 
