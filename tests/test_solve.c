@@ -84,7 +84,7 @@ static void check_default(const struct prepared *p, int64_t best_ns, struct aren
 static void test_default(void **state)
 {
     (void)state;
-    each(11, 150, check_default);
+    each(11, 120, check_default);
 }
 
 // The tree alone: no start plan, nothing eliminated. And not a bit of difference between one process and two.
@@ -108,7 +108,7 @@ static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct a
 static void test_tree_alone(void **state)
 {
     (void)state;
-    each(12, 150, check_tree_alone);
+    each(12, 120, check_tree_alone);
 }
 
 // ---- alternatives
@@ -182,7 +182,7 @@ static void check_intopt(const struct prepared *p, int64_t best_ns, struct arena
 static void test_intopt(void **state)
 {
     (void)state;
-    each(14, 60, check_intopt);
+    each(14, 25, check_intopt);
 }
 
 static void check_textbook(const struct prepared *p, int64_t best_ns, struct arena *arena)
@@ -199,7 +199,7 @@ static void check_textbook(const struct prepared *p, int64_t best_ns, struct are
 static void test_textbook(void **state)
 {
     (void)state;
-    each(15, 12, check_textbook);
+    each(15, 8, check_textbook);
 }
 
 // ---- stopping, starting
