@@ -6,7 +6,7 @@
 
 // A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
 // In a large tree the bound matters, and jobs that dive less follow it closer.
-enum { JOBS_PER_ROUND = 4, BOXES_FIRST = 8, BOXES_PER_JOB = 24, BOXES_IN_LARGE = 6, LARGE = 100, ATTEMPTS = 2 };
+enum { JOBS_PER_ROUND = 4, BOXES_FIRST = 8, BOXES_PER_JOB = 24, BOXES_IN_LARGE = 1, LARGE = 100, ATTEMPTS = 2 };
 
 struct search {
     struct tree *tree;
