@@ -1,6 +1,5 @@
-// The front door: a table of commands. Each reads files, calls one verb, writes one file; what goes wrong is said here, in
-// one line, and nowhere else.
-#include <setjmp.h>
+// The front door: a table of commands. Each reads files, calls one verb, writes one file; what goes wrong is said in one
+// line by command_run, and nowhere else.
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "measure/commands.h"
 #include "solve/commands.h"
 
-static const struct command {
+static const struct {
     const char *name;
     command_function *run;
     const char *text;
@@ -18,7 +17,7 @@ static const struct command {
     {"measure", command_measure, "samples out of this machine (runs plumbline-measure)"},
     {"calibrate", command_calibrate, "costs out of samples"},
     {"import", command_import, "a model out of a foreign format"},
-    {"example", command_example, "a ready problem: chain, gpt, mixed"},
+    {"example", command_example, "a ready problem: chain, gpt, mixed, four"},
     {"price", command_price, "problem -> priced document (integer ns and bytes)"},
     {"formulate", command_formulate, "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
@@ -36,29 +35,13 @@ static int usage(FILE *to, int exit_code)
     return exit_code;
 }
 
-static int run(const struct command *command, int argc, char **argv)
-{
-    struct arena arena;
-    struct error err = {OK, ""};
-    jmp_buf exhausted;
-    int exit_code = 0;
-    arena_open(&arena, &exhausted);
-    if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
-    else command->run(argc, argv, &exit_code, &arena, &err);
-    arena_close(&arena);
-    if (err.status == OK && (fflush(stdout) || ferror(stdout))) fail(&err, BAD_INPUT, "standard output: cannot be written");
-    if (err.status == OK) return exit_code;
-    fprintf(stderr, "plumbline %s: %s\n", command->name, err.text);
-    return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr, 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
     if (!strcmp(argv[1], "--version")) return puts("plumbline " PLUMBLINE_VERSION) < 0;
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(argv[1], commands[i].name)) return run(&commands[i], argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i].name)) return command_run("plumbline", commands[i].name, commands[i].run, argc - 1, argv + 1);
     fprintf(stderr, "plumbline: unknown command '%s'\n\n", argv[1]);
     return usage(stderr, 2);
 }

@@ -35,6 +35,10 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
 // stdout is the result, stderr the log.
 typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
 
+// Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr ("PROGRAM NAME: why") what
+// went wrong, and returns the exit code.
+int command_run(const char *program, const char *name, command_function *function, int argc, char **argv);
+
 // Exit codes beside those that struct error gives (2 bad input or usage, 1 anything else).
 enum { EXIT_OPEN = 10, EXIT_INFEASIBLE = 11, EXIT_NO_PLAN = 12, EXIT_REJECTED = 20 };
 

@@ -21,6 +21,10 @@ struct problem {
 enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err);
 enum status problem_check(const struct problem *p, struct error *err);
 // Writes the problem file alone; model, cluster, costs and job are named by their document.path.
+// What a document made from the problem says of its inputs: problem, model, cluster, costs, job, as seen from `maker_path`
+// ("-", standard output: from the working folder). sources[] has room for PROBLEM_SOURCES; returns how many.
+enum { PROBLEM_SOURCES = 5 };
+int problem_sources(const struct problem *p, const char *maker_path, struct source *sources, struct arena *arena);
 enum status problem_save(const struct problem *p, const char *path, struct arena *arena, struct error *err);
 
 #endif

@@ -1,22 +1,6 @@
 // plumbline price: a problem -> the priced document, whose hash is the stated problem of plans and proofs.
-#include <string.h>
-
 #include "formulate/commands.h"
 #include "formulate/price.h"
-
-// Named relative to the priced document; on standard output, to the folder the command runs in.
-static void name_sources(struct priced *priced, const struct problem *problem, const char *output, struct arena *arena)
-{
-    const char *maker = strcmp(output, "-") ? output : "priced.json";
-    struct source *sources = TAKE(arena, 5, struct source);
-    sources[0] = source_of("problem", &problem->document, maker, arena);
-    sources[1] = source_of("model", &problem->model.document, maker, arena);
-    sources[2] = source_of("cluster", &problem->cluster.document, maker, arena);
-    sources[3] = source_of("costs", &problem->costs.document, maker, arena);
-    sources[4] = source_of("job", &problem->job.document, maker, arena);
-    priced->document.sources = sources;
-    priced->document.source_count = 5;
-}
 
 enum status command_price(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
@@ -33,6 +17,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     struct priced priced;
     TRY(problem_load(&problem, path, arena, err));
     TRY(price_problem(&priced, &problem, arena, err));
-    name_sources(&priced, &problem, output, arena);
+    priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+    priced.document.source_count = problem_sources(&problem, output, priced.document.sources, arena);
     return priced_save(&priced, output, arena, err);
 }

@@ -1,13 +1,12 @@
 // plumbline-measure: samples out of a machine. A program of its own, so that a node without GLPK measures and one
 // without the measuring libraries plans.
-#include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "data/document.h"
 #include "measure/compute.h"
 
-static const struct command {
+static const struct {
     const char *name;
     command_function *run;
     const char *text;
@@ -26,30 +25,13 @@ static int usage(FILE *to, int exit_code)
     return exit_code;
 }
 
-static int run(const struct command *command, int argc, char **argv)
-{
-    struct arena arena;
-    struct error err = {OK, ""};
-    jmp_buf exhausted;
-    int exit_code = 0;
-    arena_open(&arena, &exhausted);
-    if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
-    else command->run(argc, argv, &exit_code, &arena, &err);
-    arena_close(&arena);
-    if (err.status == OK && (fflush(stdout) || ferror(stdout)))
-        fail(&err, BAD_INPUT, "standard output: cannot be written");
-    if (err.status == OK) return exit_code;
-    fprintf(stderr, "plumbline measure %s: %s\n", command->name, err.text);
-    return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr, 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
     if (!strcmp(argv[1], "--version")) return puts("plumbline-measure " PLUMBLINE_VERSION) < 0;
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
-        if (!strcmp(argv[1], commands[i].name)) return run(&commands[i], argc - 1, argv + 1);
+        if (!strcmp(argv[1], commands[i].name)) return command_run("plumbline measure", commands[i].name, commands[i].run, argc - 1, argv + 1);
     fprintf(stderr, "plumbline measure: unknown measurement '%s'\n\n", argv[1]);
     return usage(stderr, 2);
 }

@@ -65,8 +65,6 @@ static void listen_to_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
-static const char *maker_path(const char *path) { return strcmp(path, "-") ? path : "plan.json"; }
-
 static enum status judge(const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
 {
     struct verdict verdict = {.closed_form_ns = -1};
@@ -78,15 +76,9 @@ static enum status judge(const struct plan *plan, const struct problem *problem,
 static enum status write_plan(struct plan *plan, const char *path, const struct request *r, const struct problem *problem, const struct priced *priced,
                               struct arena *arena, struct error *err)
 {
-    const char *maker = maker_path(path);
-    struct source *sources = TAKE(arena, 6, struct source);
-    int count = 0;
-    sources[count++] = source_of("problem", &problem->document, maker, arena);
-    sources[count++] = source_of("model", &problem->model.document, maker, arena);
-    sources[count++] = source_of("cluster", &problem->cluster.document, maker, arena);
-    sources[count++] = source_of("costs", &problem->costs.document, maker, arena);
-    sources[count++] = source_of("job", &problem->job.document, maker, arena);
-    if (r->priced_path) sources[count++] = source_of("priced", &priced->document, maker, arena);
+    struct source *sources = TAKE(arena, PROBLEM_SOURCES + 1, struct source);
+    int count = problem_sources(problem, path, sources, arena);
+    if (r->priced_path) sources[count++] = source_of("priced", &priced->document, path, arena);
     plan->document.sources = sources;
     plan->document.source_count = count;
     if (plan->stage_count) TRY(judge(plan, problem, arena, err));
@@ -98,10 +90,8 @@ static enum status write_priced(struct priced *priced, const struct request *r, 
 {
     if (!r->priced_path) return OK;
     struct priced again;
-    struct source *sources = TAKE(arena, 1, struct source);
-    sources[0] = source_of("problem", &problem->document, r->priced_path, arena);
-    priced->document.sources = sources;
-    priced->document.source_count = 1;
+    priced->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+    priced->document.source_count = problem_sources(problem, r->priced_path, priced->document.sources, arena);
     TRY(priced_save(priced, r->priced_path, arena, err));
     TRY(priced_load(&again, r->priced_path, arena, err));
     priced->document = again.document;

@@ -1,0 +1,21 @@
+// What the front doors of both programs share.
+#include <setjmp.h>
+#include <stdio.h>
+
+#include "data/options.h"
+
+int command_run(const char *program, const char *name, command_function *function, int argc, char **argv)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    jmp_buf exhausted;
+    int exit_code = 0;
+    arena_open(&arena, &exhausted);
+    if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
+    else function(argc, argv, &exit_code, &arena, &err);
+    arena_close(&arena);
+    if (err.status == OK && (fflush(stdout) || ferror(stdout))) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK) return exit_code;
+    fprintf(stderr, "%s %s: %s\n", program, name, err.text);
+    return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
+}
