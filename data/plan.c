@@ -26,6 +26,23 @@ double plan_gap(const struct plan *p)
     return p->iteration_ns > 0 ? (double)(p->iteration_ns - p->bound_ns) / (double)p->iteration_ns : 0;
 }
 
+struct plan_graph plan_graph_of(const struct schedule_request *request)
+{
+    struct plan_graph g = {.epilogue = request->epilogue, .sync = request->sync, .optimizer = request->optimizer,
+                           .embedding_sync = request->embedding_sync};
+    memcpy(g.parts, request->parts, sizeof g.parts);
+    return g;
+}
+
+struct schedule_request plan_request(const struct plan *p)
+{
+    struct schedule_request r = {.kind = p->layout.schedule, .stage_count = p->stage_count, .micro_batches = p->micro_batches,
+                                 .epilogue = p->graph.epilogue, .sync = p->graph.sync, .optimizer = p->graph.optimizer,
+                                 .embedding_sync = p->graph.embedding_sync};
+    memcpy(r.parts, p->graph.parts, sizeof r.parts);
+    return r;
+}
+
 // ---- reading
 
 static enum status read_parts(const struct json *object, int64_t ns[PART_COUNT], struct arena *arena, struct error *err)
@@ -118,6 +135,31 @@ static enum status read_groups(struct plan *p, const struct json *array, struct 
     return OK;
 }
 
+static enum status read_graph(const struct json *object, struct plan_graph *g, struct arena *arena, struct error *err)
+{
+    struct json parts = {0};
+    const char **names;
+    int count;
+    struct json_field fields[] = {
+        FIELD_ARRAY("transfer_parts", REQUIRED, &parts),
+        FIELD_BOOL("epilogue", REQUIRED, &g->epilogue),
+        FIELD_BOOL("gradient_sync", REQUIRED, &g->sync),
+        FIELD_BOOL("optimizer", REQUIRED, &g->optimizer),
+        FIELD_BOOL("embedding_sync", REQUIRED, &g->embedding_sync),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(json_texts(&parts, &names, &count, arena, err));
+    for (int i = 0; i < count; i++) {
+        struct json element = json_element(&parts, i, arena);
+        int part = 0;
+        while (part < PART_COUNT && strcmp(transfer_part_names[part], names[i])) part++;
+        if (part == PART_COUNT) return json_refuse(&element, err, "expected \"blocking\", \"link\" or \"delay\", found \"%.40s\"", names[i]);
+        if (g->parts[part]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
+        g->parts[part] = true;
+    }
+    return OK;
+}
+
 static enum status read_effort(const struct json *object, struct plan_effort *e, struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
@@ -147,7 +189,7 @@ static enum status read_stages(struct plan *p, const struct json *array, struct 
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0};
+    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0};
     *p = (struct plan){0};
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     struct json_field fields[] = {
@@ -163,6 +205,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_OBJECT("layout", REQUIRED, &layout),
         FIELD_INT("micro_batches", REQUIRED, &p->micro_batches, 1, MICRO_BATCHES_MAX),
         FIELD_COUNT("devices_per_stage", REQUIRED, &p->devices_per_stage, 1, 1e9),
+        FIELD_OBJECT("graph", REQUIRED, &graph),
         FIELD_ARRAY("groups", REQUIRED, &groups),
         FIELD_ARRAY("boundary_options", REQUIRED, &boundary),
         FIELD_ARRAY("gradient_options", REQUIRED, &gradient),
@@ -173,6 +216,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(layout_get(&layout, &p->layout, arena, err));
     TRY(layout_check(&p->layout, p->document.path, err));
+    TRY(read_graph(&graph, &p->graph, arena, err));
     TRY(read_groups(p, &groups, arena, err));
     TRY(priced_boundary_options_get(&boundary, &p->boundary_options, &p->boundary_option_count, arena, err));
     TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count, arena, err));
@@ -259,6 +303,20 @@ static void put_stage(struct json_writer *w, const struct plan *p, int i, struct
     json_close_object(w);
 }
 
+static void put_graph(struct json_writer *w, const struct plan_graph *g)
+{
+    json_open_flat_object(w, "graph");
+    json_open_flat_array(w, "transfer_parts");
+    for (int part = 0; part < PART_COUNT; part++)
+        if (g->parts[part]) json_put_text(w, NULL, transfer_part_names[part]);
+    json_close_array(w);
+    json_put_bool(w, "epilogue", g->epilogue);
+    json_put_bool(w, "gradient_sync", g->sync);
+    json_put_bool(w, "optimizer", g->optimizer);
+    json_put_bool(w, "embedding_sync", g->embedding_sync);
+    json_close_object(w);
+}
+
 static void put_head(struct json_writer *w, const struct plan *p)
 {
     json_put_text(w, "name", p->name);
@@ -275,6 +333,7 @@ static void put_head(struct json_writer *w, const struct plan *p)
     layout_put(w, "layout", &p->layout);
     json_put_count(w, "micro_batches", p->micro_batches);
     json_put_count(w, "devices_per_stage", p->devices_per_stage);
+    put_graph(w, &p->graph);
 }
 
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena, struct error *err)

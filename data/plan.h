@@ -37,6 +37,15 @@ struct plan_stage {
 enum outcome { OUTCOME_OPTIMAL, OUTCOME_OPEN, OUTCOME_INFEASIBLE, OUTCOME_NO_PLAN };
 extern const char *const outcome_names[];       // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
 
+// Which operations the schedule's graph has beside the passes. A layout's graph does not depend on the choices made: an
+// operation that every chosen option makes take no time still stands in it, with what it ties together.
+struct plan_graph {
+    bool parts[PART_COUNT];         // of every transfer
+    bool epilogue;                  // the drain's backward transfers have times of their own
+    bool sync, optimizer, embedding_sync;
+};
+struct plan_graph plan_graph_of(const struct schedule_request *request);
+
 struct plan_effort { int64_t boxes, relaxations, path_rows; double seconds; };
 
 struct plan {
@@ -50,6 +59,7 @@ struct plan {
     struct layout layout;
     int micro_batches;
     int64_t devices_per_stage;
+    struct plan_graph graph;
     const char **group_names;           // [group_count], as in the priced document, with their GPUs
     const char **group_gpus;
     int group_count;
@@ -64,6 +74,7 @@ struct plan {
 };
 
 double plan_gap(const struct plan *p);          // (iteration - bound) / iteration
+struct schedule_request plan_request(const struct plan *p);     // for the schedule that the plan was timed on
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);
 enum status plan_save(const struct plan *p, const char *path, struct arena *arena, struct error *err);

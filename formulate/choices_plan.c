@@ -41,10 +41,12 @@ static void put_names(struct plan *plan, const struct priced *p, struct arena *a
 void choices_to_plan(struct plan *plan, const struct choices *c, const int *chosen, int64_t iteration_ns, struct arena *arena)
 {
     const struct priced *p = c->priced;
+    struct schedule_request request = schedule_request_of(p);
     *plan = (struct plan){
         .name = p->name ? arena_copy_text(arena, p->name) : NULL, .outcome = OUTCOME_OPEN,
         .iteration_ns = iteration_ns, .layout = p->layout,
         .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage, .stage_count = p->stage_count,
+        .graph = plan_graph_of(&request),
     };
     put_names(plan, p, arena);
     plan->stages = TAKE(arena, p->stage_count, struct plan_stage);

@@ -2,24 +2,6 @@
 // when it ends; who told last is what an operation waited for.
 #include "solve/report_replay.h"
 
-static struct schedule_request request_of(const struct plan *plan)
-{
-    struct schedule_request r = {.kind = plan->layout.schedule,
-                                 .stage_count = plan->stage_count,
-                                 .micro_batches = plan->micro_batches,
-                                 .embedding_sync = plan->embedding_sync_ns > 0};
-    for (int i = 0; i < plan->boundary_option_count; i++) r.epilogue |= plan->boundary_options[i].epilogue_only;
-    for (int s = 0; s < plan->stage_count; s++) {
-        const struct plan_stage *stage = &plan->stages[s];
-        r.sync |= stage->sync_ns > 0;
-        r.optimizer |= stage->optimizer_ns > 0;
-        for (int part = 0; part < PART_COUNT && s < plan->stage_count - 1; part++)
-            r.parts[part] |= stage->send_forward_ns[part] > 0 || stage->send_backward_ns[part] > 0 ||
-                             stage->send_epilogue_ns[part] > 0;
-    }
-    return r;
-}
-
 static void set_durations(int64_t *durations, const struct plan *plan)
 {
     int p = plan->stage_count;
@@ -91,7 +73,7 @@ static void trace_back(struct report_replay *r, const int *waited_for)
 
 enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err)
 {
-    struct schedule_request request = request_of(plan);
+    struct schedule_request request = plan_request(plan);
     *r = (struct report_replay){.durations = TAKE(arena, symbol_count(plan->stage_count), int64_t)};
     TRY(schedule_build(&r->schedule, &request, arena, err));
     int n = r->schedule.operation_count, *order = TAKE(arena, n, int), *waited_for = TAKE(arena, n, int);

@@ -91,7 +91,8 @@ void solving_finish(struct solving *s, const char *why)
     struct solve_result *r = s->result;
     if (!s->plan_count) {
         const struct priced *p = s->priced;
-        r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage};
+        r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
+                                .graph = plan_graph_of(&s->schedule.request)};
         if (s->finished) s->bound_ns = 0;
         fill_plan(s, &r->plan, why);
         return;

@@ -91,17 +91,6 @@ void hear_bound(struct hearing *h)
 
 // ---- the hearing
 
-// A part of a message whose one price sits at half a nanosecond is 1 to one side and 0, hence absent, to the other: what
-// the plan claims of it decides whether the graph has it. Whether the claim is right, its price says.
-static void admit_claimed_parts(struct schedule_request *request, const struct plan *plan)
-{
-    for (int s = 0; s < plan->stage_count - 1; s++) {
-        const struct plan_stage *x = &plan->stages[s];
-        for (int part = 0; part < PART_COUNT; part++)
-            if (x->send_forward_ns[part] > 0 || x->send_backward_ns[part] > 0) request->parts[part] = true;
-    }
-}
-
 static void match_groups(struct hearing *h)
 {
     const struct cluster *c = &h->problem->cluster;
@@ -123,6 +112,7 @@ static enum status judge(struct hearing *h, struct error *err)
     hear_options(h);
     hear_budget(h);
     hear_rules(h);
+    hear_graph(h);
     hear_prices(h);
     hear_memory(h);
     hear_bound(h);
@@ -141,8 +131,7 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
     if (plan->stage_count == 0) {
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
     } else if (hear_layout(&h)) {
-        h.request = assay_request(&h.assay);
-        admit_claimed_parts(&h.request, plan);
+        h.request = plan_request(plan);
         match_groups(&h);
         TRY(judge(&h, err));
     }

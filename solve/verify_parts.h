@@ -27,6 +27,7 @@ void hear_options(struct hearing *h);               // "compression", "recompute
 void hear_budget(struct hearing *h);
 void hear_rules(struct hearing *h);
 
+void hear_graph(struct hearing *h);                 // "schedule": what the plan's graph has against what has a price
 void hear_prices(struct hearing *h);
 void hear_memory(struct hearing *h);
 

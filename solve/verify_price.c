@@ -1,5 +1,4 @@
-// The judge's prices: notation, node groups, and which parts of the schedule's graph have any price (docs/FORMULAS.md,
-// sections 1, 2 and 8).
+// The judge's prices: notation and node groups (docs/FORMULAS.md, sections 1, 2 and 8).
 #include "solve/verify_price.h"
 
 #include <assert.h>
@@ -94,55 +93,4 @@ int64_t constant_bytes_of(const struct assay *a, int group)
 {
     const struct gpu_costs *costs = costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
     return costs ? judged_whole(costs->constant_bytes.value) : 0;
-}
-
-// ---- which operations the graph has: those that some choice gives a duration
-
-static void note_parts(const struct assay *a, int run, int from, int to, bool parts[PART_COUNT])
-{
-    const struct job *j = &a->problem->job;
-    int64_t price[PART_COUNT], back[PART_COUNT];
-    if (!transfer_price(a, run, from, to, 0, price) || !transfer_price(a, run, to, from, 0, back)) return;
-    for (int k = 0; k < PART_COUNT; k++) parts[k] = parts[k] || price[k] || back[k];
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-        transfer_price(a, run, to, from, j->boundary_options[i].rank, back);
-        for (int k = 0; k < PART_COUNT; k++) parts[k] = parts[k] || back[k];
-    }
-}
-
-static bool group_syncs(const struct assay *a, int group)
-{
-    const struct job *j = &a->problem->job;
-    bool result = sync_constant_ns(a, group) > 0;
-    for (int r = 0; r < a->problem->model.run_count && !result; r++) {
-        result = layer_sync_ns(a, r, group, 0) > 0;
-        for (int i = 0; i < j->gradient_option_count && !result; i++)
-            result = j->gradient_options[i].rank >= j->budget.rank_min &&
-                     layer_sync_ns(a, r, group, j->gradient_options[i].rank) > 0;
-    }
-    return result;
-}
-
-struct schedule_request assay_request(const struct assay *a)
-{
-    const struct job *j = &a->problem->job;
-    const struct cluster *c = &a->problem->cluster;
-    struct schedule_request request = {.kind = j->layout.schedule,
-                                       .stage_count = a->stage_count,
-                                       .micro_batches = a->micro_batches};
-    request.embedding_sync = a->embedding_sync;
-    for (int i = 0; i < j->boundary_option_count; i++)
-        request.epilogue = request.epilogue ||
-                           (j->boundary_options[i].epilogue_only && j->boundary_options[i].rank >= j->budget.rank_min);
-    for (int g = 0; g < c->group_count; g++) {
-        if (exclusion_of(a, g)) continue;
-        request.sync = request.sync || group_syncs(a, g);
-        for (int r = 0; r < a->problem->model.run_count; r++) {
-            request.optimizer = request.optimizer || layer_duration_of(a, r, g).optimizer_ns;
-            for (int h = 0; h < c->group_count; h++)
-                if (!exclusion_of(a, h)) note_parts(a, r, g, h, request.parts);
-        }
-    }
-    return request;
 }

@@ -59,8 +59,18 @@ int64_t sync_constant_ns(const struct assay *a, int group);
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank);
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns);
 
-// What the layout and the prices fix of the schedule's graph.
-struct schedule_request assay_request(const struct assay *a);
+// ---- the same before rounding, in nanoseconds
+long double optimizer_unrounded_ns(const struct assay *a, int run, int group);
+bool transfer_unrounded_ns(const struct assay *a, int run, int sender, int receiver, int rank,
+                           long double parts[PART_COUNT]);
+long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank);
+long double sync_constant_unrounded_ns(const struct assay *a, int group);
+
+// The largest price of its kind anywhere in the problem, before rounding: what never comes to half a nanosecond is not in
+// the schedule's graph.
+struct largest_prices { long double parts_ns[PART_COUNT], sync_ns, optimizer_ns; };
+struct largest_prices largest_prices_of(const struct assay *a);
+bool offers_epilogue(const struct assay *a);        // an option that compresses in the drain alone
 
 int64_t judged_whole(long double x);           // to the nearest integer, halves up
 int64_t judged_nanoseconds(long double seconds);

@@ -106,13 +106,23 @@ static void state_bytes(const struct assay *a, int run, long double bytes[3])
     if (j->layout.zero == 1) bytes[2] /= (long double)a->ranks;
 }
 
+long double optimizer_unrounded_ns(const struct assay *a, int run, int group)
+{
+    const struct layer_time *stated = stated_time(a, run, group);
+    if (stated) return stated->optimizer_s * 1e9L;
+    long double states[3];
+    state_bytes(a, run, states);
+    return (2 * states[2] + states[1] + states[0]) /
+           costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu)->memory_bytes_per_s.value * 1e9L;
+}
+
 struct layer_duration layer_duration_of(const struct assay *a, int run, int group)
 {
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated)
         return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s),
                                        judged_nanoseconds(stated->selective_s), judged_nanoseconds(stated->full_s),
-                                       judged_nanoseconds(stated->optimizer_s)};
+                                       judged_whole(optimizer_unrounded_ns(a, run, group))};
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
     const struct precision_costs *rates = gpu ? costs_find_precision(gpu, j->precision) : NULL;
@@ -121,8 +131,7 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
     struct work w = kind == LAYER_BLOCK ? block_work(a, group) : end_work(a, group, kind);
     long double linear = w.linear_flop / rates->gemm_flop_per_s.value,
                 attention = w.attention_flop / rates->attention_flop_per_s.value;
-    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value,
-                states[3];
+    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value;
     long double forward = linear + attention + memory + overhead + w.forward_collective_s;
     long double again = j->layout.fused_attention ? 2.5L : 2;
     struct layer_duration d = {.forward_ns = judged_nanoseconds(forward)};
@@ -132,8 +141,7 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
         d.selective_ns = judged_nanoseconds(attention + w.score_bytes / gpu->memory_bytes_per_s.value);
         d.full_ns = judged_nanoseconds(forward);
     }
-    state_bytes(a, run, states);
-    d.optimizer_ns = judged_nanoseconds((2 * states[2] + states[1] + states[0]) / gpu->memory_bytes_per_s.value);
+    d.optimizer_ns = judged_whole(optimizer_unrounded_ns(a, run, group));
     return d;
 }
 

@@ -35,7 +35,8 @@ static bool compressed_bytes(const struct assay *a, struct message m, int rank, 
     return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
 }
 
-bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT])
+bool transfer_unrounded_ns(const struct assay *a, int run, int sender, int receiver, int rank,
+                           long double parts[PART_COUNT])
 {
     const double *share = a->problem->costs.transfer_share;
     struct joint link = judged_stage_link(a, sender, receiver);
@@ -51,9 +52,17 @@ bool transfer_price(const struct assay *a, int run, int sender, int receiver, in
         bytes = m.bytes;
     }
     long double size = bytes / link.bytes_per_s;
-    parts[PART_BLOCKING] = judged_nanoseconds(share[PART_BLOCKING] * size);
-    parts[PART_LINK] = judged_nanoseconds(share[PART_LINK] * size);
-    parts[PART_DELAY] = judged_nanoseconds(share[PART_DELAY] * size + link.latency_s + work);
+    parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
+    parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
+    parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;
+    return true;
+}
+
+bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT])
+{
+    long double unrounded[PART_COUNT];
+    if (!transfer_unrounded_ns(a, run, sender, receiver, rank, unrounded)) return false;
+    for (int k = 0; k < PART_COUNT; k++) parts[k] = judged_whole(unrounded[k]);
     return true;
 }
 
@@ -107,7 +116,7 @@ static void synced_bytes(const struct assay *a, int run, long double *gradient, 
     *weight = a->value_bytes * (w.whole + w.sharded);
 }
 
-int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
+long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank)
 {
     if (a->ranks <= 1) return 0;
     const struct job *j = &a->problem->job;
@@ -124,15 +133,21 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
     }
     if (gradient < 0) gradient = 0;
     long double sent = j->layout.zero == 1 ? ring * gradient + ring * weight : 2 * ring * gradient;
-    return judged_nanoseconds(sent / rate + work);
+    return (sent / rate + work) * 1e9L;
 }
 
-int64_t sync_constant_ns(const struct assay *a, int group)
+int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
 {
-    return a->ranks <= 1
-               ? 0
-               : judged_nanoseconds(2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s);
+    return judged_whole(layer_sync_unrounded_ns(a, run, group, rank));
 }
+
+long double sync_constant_unrounded_ns(const struct assay *a, int group)
+{
+    if (a->ranks <= 1) return 0;
+    return 2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s * 1e9L;
+}
+
+int64_t sync_constant_ns(const struct assay *a, int group) { return judged_whole(sync_constant_unrounded_ns(a, group)); }
 
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
 {

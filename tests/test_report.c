@@ -121,6 +121,7 @@ static void test_replay_large(void **state)
     plan.layout.schedule = SCHEDULE_1F1B;
     plan.stage_count = 32;
     plan.micro_batches = 256;
+    plan.graph = (struct plan_graph){{true, true, true}, true, false, false, false};
     plan.stages = TAKE(&arena, 32, struct plan_stage);
     for (int s = 0; s < 32; s++) {
         plan.stages[s] =

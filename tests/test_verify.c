@@ -12,6 +12,7 @@
 #include "formulate/longest.h"
 #include "formulate/price.h"
 #include "solve/verify.h"
+#include "solve/verify_parts.h"
 #include "tests/support/problems.h"
 
 #include <cmocka.h>        // last: it takes the name of fail()
@@ -458,6 +459,45 @@ static bool recompute_beyond(struct trial *t)
     return true;
 }
 
+static bool *some_kind(struct trial *t)
+{
+    struct plan_graph *g = &t->plan.graph;
+    bool *kinds[] = {&g->parts[PART_BLOCKING], &g->parts[PART_LINK], &g->parts[PART_DELAY], &g->epilogue, &g->sync,
+                     &g->optimizer, &g->embedding_sync};
+    return kinds[random_between(&t->rng, 0, (int64_t)ARRAY_LENGTH(kinds) - 1)];
+}
+
+static bool graph_lacks(struct trial *t)
+{
+    bool *kind = some_kind(t), had = *kind;
+    *kind = false;
+    return had;
+}
+
+static bool graph_has_too_much(struct trial *t)
+{
+    bool *kind = some_kind(t), had = *kind;
+    *kind = true;
+    return !had;
+}
+
+// The claims that the graph lacks are taken back too, and the time is what that graph takes.
+static bool graph_lacks_and_claims(struct trial *t)
+{
+    struct schedule schedule;
+    int part = (int)random_between(&t->rng, 0, PART_COUNT - 1);
+    if (!t->plan.graph.parts[part]) return false;
+    t->plan.graph.parts[part] = false;
+    for (int s = 0; s <= last_of(t); s++) {
+        struct plan_stage *x = &t->plan.stages[s];
+        if (x->send_forward_ns[part] || x->send_backward_ns[part] || x->send_epilogue_ns[part]) return false;
+    }
+    struct schedule_request request = plan_request(&t->plan);
+    if (schedule_build(&schedule, &request, &t->arena, &t->err) != OK) fail_msg("%s", t->err.text);
+    t->plan.iteration_ns = t->plan.bound_ns = judged_replay(&schedule, &t->plan, &t->arena);
+    return true;
+}
+
 static bool layout_differs(struct trial *t)
 {
     t->plan.layout.zero = !t->plan.layout.zero;
@@ -530,6 +570,9 @@ static const struct damage {
     {"recomputation not allowed", recompute_not_allowed, "recompute", true},
     {"recomputation without its time", recompute_claimed, "price", false},
     {"more layers recomputed than held", recompute_beyond, "recompute", false},
+    {"an operation's kind left out of the graph", graph_lacks, "schedule", false},
+    {"a kind in the graph that has no price", graph_has_too_much, "schedule", false},
+    {"a kind left out that takes no time here", graph_lacks_and_claims, "schedule", true},
     {"another layout", layout_differs, "layout", true},
     {"a stage too few", stages_differ, "layout", true},
     {"another input", hash_differs, "hash", true},

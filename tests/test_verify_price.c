@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formulate/price.h"
-#include "solve/verify_price.h"
+#include "solve/verify_parts.h"
 #include "tests/support/problems.h"
 
 #include <cmocka.h>        // last: it takes the name of fail()
@@ -142,20 +142,20 @@ static void compare_options(const struct comparison *c)
     assert_int_equal(p->gradient_option_count, next);
 }
 
-static void compare_requests(const struct comparison *c)
+// The graph's kinds of operations, and that each side has them just where the largest price says so.
+static void compare_graphs(const struct comparison *c)
 {
-    struct schedule_request theirs = schedule_request_of(c->priced), own = assay_request(&c->assay);
+    struct schedule_request theirs = schedule_request_of(c->priced);
+    struct largest_prices largest = largest_prices_of(&c->assay);
     bool possible = false;
     for (int g = 0; g < c->priced->group_count; g++) possible = possible || !c->priced->groups[g].excluded;
     if (!possible) return;
-    assert_int_equal(theirs.kind, own.kind);
-    assert_int_equal(theirs.stage_count, own.stage_count);
-    assert_int_equal(theirs.micro_batches, own.micro_batches);
-    assert_int_equal(theirs.epilogue, own.epilogue);
-    assert_int_equal(theirs.sync, own.sync);
-    assert_int_equal(theirs.optimizer, own.optimizer);
-    assert_int_equal(theirs.embedding_sync, own.embedding_sync);
-    for (int part = 0; part < PART_COUNT; part++) assert_int_equal(theirs.parts[part], own.parts[part]);
+    assert_int_equal(theirs.epilogue, offers_epilogue(&c->assay));
+    assert_int_equal(theirs.embedding_sync, c->assay.embedding_sync);
+    assert_true(theirs.sync ? largest.sync_ns > 0.499999L : largest.sync_ns < 0.500001L);
+    assert_true(theirs.optimizer ? largest.optimizer_ns > 0.499999L : largest.optimizer_ns < 0.500001L);
+    for (int k = 0; k < PART_COUNT; k++)
+        assert_true(theirs.parts[k] ? largest.parts_ns[k] > 0.499999L : largest.parts_ns[k] < 0.500001L);
 }
 
 static int64_t compare_problems(int flavour, bool long_and_close, int count, int64_t *halves)
@@ -183,7 +183,7 @@ static int64_t compare_problems(int flavour, bool long_and_close, int count, int
         compare_groups(&c);
         for (int r = 0; r < priced.run_count; r++) compare_run(&c, r);
         compare_pairs(&c);
-        compare_requests(&c);
+        compare_graphs(&c);
         arena_close(&arena);
     }
     *halves = c.halves;
@@ -287,10 +287,35 @@ static void test_by_hand(void **state)
     assert_int_equal(slots_of(&a, 0), 2);
 }
 
+// The blocking part of the hand problem's messages takes 128 ns times its share: 1/256 makes it half a nanosecond.
+static int graph_faults(double share, bool stated)
+{
+    struct problem p = hand_problem();
+    struct verdict v = {0};
+    struct plan plan = {.graph = {.parts = {stated, true, true}, .sync = true, .optimizer = true}};
+    struct arena arena;
+    p.costs.transfer_share[PART_BLOCKING] = share;
+    struct hearing h = {.verdict = &v, .plan = &plan, .problem = &p, .assay = assay_of(&p), .arena = &arena};
+    arena_open(&arena, NULL);
+    hear_graph(&h);
+    arena_close(&arena);
+    return v.violation_count;
+}
+
+static void test_half_a_nanosecond(void **state)
+{
+    (void)state;
+    const double off[] = {-1e-4, -1e-12, 0, 1e-12, 1e-4};
+    for (size_t i = 0; i < ARRAY_LENGTH(off); i++) {
+        assert_int_equal(graph_faults((1 + off[i]) / 256, true), i == 0);
+        assert_int_equal(graph_faults((1 + off[i]) / 256, false), i == ARRAY_LENGTH(off) - 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_unlike_layers), cmocka_unit_test(test_alike_layers),
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers), cmocka_unit_test(test_alike_layers),
         cmocka_unit_test(test_shapes), cmocka_unit_test(test_long_and_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -137,6 +137,10 @@ const struct planted planted_damages[] = {
     {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": 2", "stages[0].gradient_option", false},
     {FORMAT_PLAN, "\"gradient_option\": 0", "\"gradient_option\": -1", "stages[0].gradient_option", true},
     {FORMAT_PLAN, "\"weight_bytes\": 1000", "\"weight_bytes\": \"1000\"", "stages[0].memory.weight_bytes", true},
+    {FORMAT_PLAN, "\"link\", \"delay\"", "\"link\", \"dely\"", "graph.transfer_parts[2]", true},
+    {FORMAT_PLAN, "\"link\", \"delay\"", "\"link\", \"link\"", "graph.transfer_parts[2]", true},
+    {FORMAT_PLAN, "\"gradient_sync\": true", "\"gradient_sync\": 1", "graph.gradient_sync", true},
+    {FORMAT_PLAN, ", \"embedding_sync\": true", "", "embedding_sync", true},
     {FORMAT_PLAN, "\"delay\": 30", "\"delays\": 30", "send_forward_ns", true},
     // samples
     {FORMAT_SAMPLES, "\"threads\": 2", "\"threads\": 0", "machine.threads", true},

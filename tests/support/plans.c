@@ -60,6 +60,7 @@ struct plan small_plan(struct arena *arena)
         .embedding_sync_ns = 2500000,
         .micro_batches = 6,
         .devices_per_stage = 8,
+        .graph = {{true, false, true}, true, true, true, true},
         .layout = {.tensor = 4,
                    .context = 1,
                    .data = 2,
@@ -97,8 +98,9 @@ struct plan random_plan(uint64_t *seed, struct arena *arena)
     plan.micro_batches = 1 + (int)(next_random(seed) % 9);
     plan.layout.schedule = next_random(seed) % 2 ? SCHEDULE_GPIPE : SCHEDULE_1F1B;
     plan.stages = TAKE(arena, plan.stage_count, struct plan_stage);
-    plan.embedding_sync_ns = plan.stage_count > 1 && next_random(seed) % 2 ? (int64_t)(next_random(seed) % 5000) : 0;
-    bool parts[PART_COUNT];
+    plan.graph.embedding_sync = plan.stage_count > 1 && next_random(seed) % 2;
+    plan.embedding_sync_ns = plan.graph.embedding_sync ? (int64_t)(next_random(seed) % 5000) : 0;
+    bool *parts = plan.graph.parts;
     for (int part = 0; part < PART_COUNT; part++) parts[part] = next_random(seed) % 2;
     for (int s = 0; s < plan.stage_count; s++) {
         struct plan_stage *stage = &plan.stages[s];
