@@ -32,16 +32,16 @@ static int usage(FILE *to, int exit_code)
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
     fprintf(to, "\nexit codes: 0 done; 2 bad input or usage; 1 anything else that failed; solve: 10 plan found, gap open,\n"
                 "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected\n");
-    return exit_code;
+    return command_flushed() ? exit_code : 2;
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr, 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
-    if (!strcmp(argv[1], "--version")) return puts("plumbline " PLUMBLINE_VERSION) < 0;
+    if (!strcmp(argv[1], "--version")) return puts("plumbline " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
         if (!strcmp(argv[1], commands[i].name)) return command_run("plumbline", commands[i].name, commands[i].run, argc - 1, argv + 1);
-    fprintf(stderr, "plumbline: unknown command '%s'\n\n", argv[1]);
-    return usage(stderr, 2);
+    fprintf(stderr, "plumbline: unknown command '%s'; plumbline --help lists them\n", argv[1]);
+    return 2;
 }

@@ -4,6 +4,8 @@
 
 #include "data/options.h"
 
+bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
+
 int command_run(const char *program, const char *name, command_function *function, int argc, char **argv)
 {
     struct arena arena;
@@ -14,7 +16,7 @@ int command_run(const char *program, const char *name, command_function *functio
     if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
     else function(argc, argv, &exit_code, &arena, &err);
     arena_close(&arena);
-    if (err.status == OK && (fflush(stdout) || ferror(stdout))) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK && !command_flushed()) fail(&err, BAD_INPUT, "standard output: cannot be written");
     if (err.status == OK) return exit_code;
     fprintf(stderr, "%s %s: %s\n", program, name, err.text);
     return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;

@@ -85,6 +85,21 @@ static void flush_folder(const char *path)
     close(fd);
 }
 
+enum status file_check_place(const char *path, struct error *err)
+{
+    char temporary[4096];
+    struct stat s;
+    if (!strcmp(path, "-")) return OK;
+    if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (!stat(path, &s) && S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+    if (!stat(path, &s) && !S_ISREG(s.st_mode)) return OK;
+    int fd = open_beside(path, temporary, sizeof temporary);
+    if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    close(fd);
+    unlink(temporary);
+    return OK;
+}
+
 enum status file_write(const char *path, const char *text, size_t size, struct error *err)
 {
     if (!strcmp(path, "-")) {
@@ -96,10 +111,12 @@ enum status file_write(const char *path, const char *text, size_t size, struct e
     if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
     if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
         // A device or pipe (/dev/null) is written, not replaced; a directory is neither.
-        int fd = S_ISDIR(s.st_mode) ? -1 : open(path, O_WRONLY | O_CLOEXEC);
+        if (S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
         bool written = fd >= 0 && write_all(fd, text, size);
-        if (fd >= 0 && close(fd)) written = false;
-        return written ? OK : fail(err, BAD_INPUT, "%s: cannot be written: not a regular file", path);
+        int why = errno;
+        if (fd >= 0 && close(fd) && written) written = false, why = errno;
+        return written ? OK : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
     }
     int fd = open_beside(path, temporary, sizeof temporary);
     if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));

@@ -16,6 +16,9 @@ enum status file_read(const char *path, const char **text, size_t *size, struct 
 // part. "-" is standard output. BAD_INPUT: cannot be written; nothing is left behind.
 enum status file_write(const char *path, const char *text, size_t size, struct error *err);
 
+// Whether file_write could put a file there, asked before hours of work: BAD_INPUT when not. Leaves nothing behind.
+enum status file_check_place(const char *path, struct error *err);
+
 void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT]);
 
 // `path` as seen from the folder of the file `base` (absolute paths stay): how documents name each other.

@@ -39,6 +39,9 @@ typedef enum status command_function(int argc, char **argv, int *exit_code, stru
 // went wrong, and returns the exit code.
 int command_run(const char *program, const char *name, command_function *function, int argc, char **argv);
 
+// Whether all of standard output has been written; false on a full disk.
+bool command_flushed(void);
+
 // Exit codes beside those that struct error gives (2 bad input or usage, 1 anything else).
 enum { EXIT_OPEN = 10, EXIT_INFEASIBLE = 11, EXIT_NO_PLAN = 12, EXIT_REJECTED = 20 };
 

@@ -201,11 +201,11 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
         {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
     };
     (void)exit_code;
-    if (argc < 2 || !strcmp(argv[1], "--help")) {
-        FILE *out = argc < 2 ? stderr : stdout;
-        fprintf(out, "usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
-        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) fprintf(out, "  %-8s %s\n", kinds[i].name, kinds[i].text);
-        return argc < 2 ? fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed or four") : OK;
+    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed or four");
+    if (!strcmp(argv[1], "--help")) {
+        printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
+        for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
+        return OK;
     }
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);

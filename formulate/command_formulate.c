@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/file.h"
 #include "formulate/formulate.h"
 #include "formulate/price.h"
 
@@ -35,11 +36,11 @@ static void add_starting_rows(struct formulation *f, struct graph *graph, struct
 static enum status write(const struct formulation *f, const struct request *r, struct arena *arena, struct error *err)
 {
     size_t length = r->out ? strlen(r->out) : 0;
-    if (!r->out) TRY(milp_write_lp(&f->milp, "-", arena, err));
-    else if (length > 4 && !strcmp(r->out + length - 4, ".mps")) TRY(milp_write_mps(&f->milp, r->out, arena, err));
-    else if (length > 3 && !strcmp(r->out + length - 3, ".lp")) TRY(milp_write_lp(&f->milp, r->out, arena, err));
-    else return fail(err, BAD_INPUT, "-o: expected a name that ends in .mps or .lp, found '%s'", r->out);
-    return r->map ? formulation_write_map(f, r->map, arena, err) : OK;
+    bool mps = length > 4 && !strcmp(r->out + length - 4, ".mps"), lp = length > 3 && !strcmp(r->out + length - 3, ".lp");
+    if (r->out && !mps && !lp) return fail(err, BAD_INPUT, "-o: expected a name that ends in .mps or .lp, found '%s'", r->out);
+    if (r->out) TRY(file_check_place(r->out, err));
+    if (r->map) TRY(formulation_write_map(f, r->map, arena, err));      // first: what fails leaves nothing on standard output
+    return mps ? milp_write_mps(&f->milp, r->out, arena, err) : milp_write_lp(&f->milp, lp ? r->out : "-", arena, err);
 }
 
 static enum status formulate(const struct request *r, struct arena *arena, struct error *err)

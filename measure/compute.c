@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "data/file.h"
 #include "measure/cells.h"
 #include "measure/compute.h"
 #include "measure/parts.h"
@@ -110,6 +111,7 @@ static const char *time_now(struct arena *arena)
 
 static enum status run(const struct settings *s, struct arena *arena, struct error *err)
 {
+    TRY(file_check_place(s->output, err));
     double begin_s = clock_seconds();
     const struct backend *backend = backend_find(s->backend);
     if (!backend) return fail(err, BAD_INPUT, "--backend: unknown back end '%s'", s->backend);

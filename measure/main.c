@@ -22,16 +22,16 @@ static int usage(FILE *to, int exit_code)
             "--help tells the options\n\n",
             PLUMBLINE_VERSION);
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
-    return exit_code;
+    return command_flushed() ? exit_code : 2;
 }
 
 int main(int argc, char **argv)
 {
     if (argc < 2) return usage(stderr, 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) return usage(stdout, 0);
-    if (!strcmp(argv[1], "--version")) return puts("plumbline-measure " PLUMBLINE_VERSION) < 0;
+    if (!strcmp(argv[1], "--version")) return puts("plumbline-measure " PLUMBLINE_VERSION) < 0 || !command_flushed() ? 2 : 0;
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++)
         if (!strcmp(argv[1], commands[i].name)) return command_run("plumbline measure", commands[i].name, commands[i].run, argc - 1, argv + 1);
-    fprintf(stderr, "plumbline measure: unknown measurement '%s'\n\n", argv[1]);
-    return usage(stderr, 2);
+    fprintf(stderr, "plumbline measure: unknown measurement '%s'; plumbline measure --help lists them\n", argv[1]);
+    return 2;
 }

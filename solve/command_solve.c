@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/file.h"
 #include "formulate/price.h"
 #include "solve/commands.h"
 #include "solve/solve.h"
@@ -49,6 +50,7 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1, NULL, &r->helped, err));
     if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: expected --program beside it");
+    if (r->alternatives > 1 && !strcmp(r->plan_path, "-")) return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
     s->threads = (int)r->threads;
     s->alternatives = (int)r->alternatives;
     s->memory_limit_bytes = r->memory_limit_mib << 20;
@@ -56,6 +58,15 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
     s->formulation = (enum formulation_kind)r->formulation;
     s->progress = r->quiet ? 0 : r->progress ? 1 : -1;
     return OK;
+}
+
+// Before hours of work, not behind them.
+static enum status check_places(const struct request *r, struct error *err)
+{
+    TRY(file_check_place(r->plan_path, err));
+    if (r->priced_path) TRY(file_check_place(r->priced_path, err));
+    if (r->settings.program_path) TRY(file_check_place(r->settings.program_path, err));
+    return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
 }
 
 static void listen_to_signals(void)
@@ -135,6 +146,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct plan start;
     struct solve_result result;
+    TRY(check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
     TRY(price_problem(priced, problem, arena, err));
     if (r.start_path) TRY(plan_load(&start, r.start_path, arena, err));

@@ -1,0 +1,281 @@
+#!/bin/sh
+# bin/plumbline as a user drives it: exit codes, one line on stderr that names the file (and the place in it) where the input
+# is bad, nothing on stdout then, and no file half-written or changed. What the commands compute is other tests' concern;
+# here it is that they say so, stop when told, and agree with the judge.
+set -u
+root=$(pwd)
+case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
+here=$root/build/test_command_line.$$
+documents=$root/tests/documents
+failures=0
+rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
+trap 'cd "$root"; rm -rf "$here"' EXIT
+
+complain() { echo "FAILED: $*"; sed 's/^/    /' "$here/err" | head -5; failures=$((failures + 1)); }
+
+# gives CODE ARGUMENT ...: the exit code alone; stdout and stderr stay in out and err.
+gives() {
+    expected=$1; shift
+    "$plumbline" "$@" > "$here/out" 2> "$here/err" < /dev/null
+    code=$?
+    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
+}
+
+# What lies in the folder, outputs of this script aside, by name and content.
+contents() { find . -type f ! -name out ! -name err ! -name before -exec cksum {} + | sort; }
+
+# refuses TEXT ARGUMENT ...: bad input; the one line has TEXT in it, and no file has come, gone or changed.
+refuses() {
+    text=$1; shift
+    contents > before
+    gives 2 "$@"
+    [ "$(wc -l < err)" = 1 ] || complain "plumbline $*: expected one line on stderr"
+    grep -qF -- "$text" err || complain "plumbline $*: '$text' is not in what it says"
+    [ ! -s out ] || complain "plumbline $*: something on stdout"
+    contents | cmp -s - before || complain "plumbline $*: files changed"
+}
+
+says() { grep -q -- "$1" "$2" || complain "'$1' is not in $2"; }
+
+# The number behind a key of a document; -1 if there is none.
+number() { sed -n "s/^ *\"$2\": \([0-9]*\),*\$/\1/p" "$1" | head -1 | grep . || echo -1; }
+without_effort() { grep -v '"effort"' "$1"; }
+
+# ---- words and numbers of the command line
+gives 2
+[ ! -s out ] || complain "usage of a wrong call on stdout"
+gives 0 --help; gives 0 --version; gives 0 help
+refuses "'foo'" foo
+refuses "a kind is missing" example
+refuses "'cube'" example cube -o x
+refuses "unknown measurement 'x'" measure x
+refuses "'--bogus'" measure compute --bogus
+refuses "--budget-s" measure compute --budget-s nan
+for command in calibrate import price formulate solve verify report; do
+    gives 0 $command --help
+    refuses "an operand is missing" $command
+    refuses "unknown option '--bogus'" $command --bogus
+    refuses "unexpected operand" $command hf b c
+    refuses "-o: expected a value" $command x -o
+done 2> /dev/null
+for value in 0 65 -1 1.5 x '' 99999999999999999999; do refuses "--threads: expected a whole number" solve x --threads "$value"; done
+for value in -1e-9 2 nan inf x ''; do refuses "--gap: expected a number" solve x --gap "$value"; done
+refuses "--engine: expected one of" solve x --engine quick
+refuses "--format: expected one of" report x --format pdf
+refuses "--quiet takes no value" solve x --quiet=1
+refuses "--map" solve x --map y
+refuses "--alternatives" solve x --alternatives 2
+refuses "--layers" example chain --layers 0 -o x
+
+# ---- an example to work on; it replaces nothing unless told
+gives 0 example chain --layers 8 --stages 3 --micro-batches 6 -o small
+says small/problem.json out
+gives 0 example chain --layers 8 --stages 3 --micro-batches 6 -o small          # the same again is no change
+refuses "small/" example chain --layers 9 --stages 3 -o small
+gives 0 example chain --layers 9 --stages 3 --micro-batches 6 -o small --force
+gives 0 solve small/problem.json -o small/plan.json
+gives 0 verify small/plan.json
+gives 0 price small/problem.json -o small/priced.json
+
+# ---- bad documents, to each command that reads one
+long=$(printf '%0400d' 0 | tr 0 9)
+deep=$(printf '%0200d' 0 | tr 0 '[')
+mkdir bad
+spoil() {   # KIND SOURCE: bad/KIND-*.json out of a good document
+    bytes=$(wc -c < "$2")
+    head -c $((bytes / 2)) "$2" > "bad/$1-truncated.json"
+    : > "bad/$1-empty.json"
+    printf '\000\377\376' > "bad/$1-binary.json"
+    sed 's/"kind": "plumbline\.[a-z]*"/"kind": "plumbline.recipe"/' "$2" > "bad/$1-kind.json"
+    sed 's/"version": 1/"version": 2/' "$2" > "bad/$1-version.json"
+    for fault in "unknown_key:1" "version:1" "x:NaN" "x:$long" "x:1e999" "x:$deep"; do
+        key=${fault%%:*}; value=${fault#*:}
+        name=$key-$(printf %.4s "$value" | tr '[' d)
+        sed "s/\"version\": 1/\"version\": 1, \"$key\": $value/" "$2" > "bad/$1-$name.json"
+    done
+    (cat "$2"; echo '{}') > "bad/$1-tail.json"
+}
+spoil problem small/problem.json
+spoil plan small/plan.json
+spoil samples "$documents/samples.json"
+spoil model small/model.json; spoil cluster small/cluster.json; spoil costs small/costs.json; spoil job small/job.json
+read_by() { case $1 in problem) echo "solve price formulate" ;; plan) echo "verify report" ;; samples) echo calibrate ;; esac; }
+for kind in problem plan samples; do
+    for command in $(read_by $kind); do
+        refuses "nothere.json: cannot be read" $command nothere.json
+        refuses "small: expected a file, found a directory" $command small
+        refuses "small/model.json" $command small/model.json                # good, and of the wrong kind
+        for file in bad/$kind-*.json; do refuses "$file: " $command "$file"; done
+    done
+done
+for file in bad/plan-truncated.json bad/plan-kind.json nothere.json small; do refuses "$file: " solve small/problem.json --start "$file" -o new.json; done
+for file in bad/problem-truncated.json nothere.json; do refuses "$file: " verify small/plan.json --problem "$file"; done
+cp -r small inner
+for kind in model cluster costs job; do         # one file further in
+    for file in bad/$kind-*.json; do
+        cp "$file" inner/$kind.json
+        refuses "inner/$kind.json: " price inner/problem.json -o new.json
+    done
+    rm inner/$kind.json
+    refuses "inner/$kind.json: cannot be read" solve inner/problem.json -o new.json
+    cp small/$kind.json inner/$kind.json
+done
+sed 's/"memory_fraction": [0-9.]*/"memory_fraction": 1.5/' small/job.json > inner/job.json
+refuses "inner/job.json: memory_fraction: " solve inner/problem.json -o new.json
+
+# ---- places that cannot be written, root's own included; what was there stays
+echo kept > kept.json
+solves="solve small/problem.json"
+for place in nodir/x.json small /proc/x.json /dev/full; do
+    for command in "$solves" "$solves -o new.json --priced" "$solves -o new.json --program" "verify small/plan.json" "report small/plan.json" \
+                   "price small/problem.json" "formulate small/problem.json --map" "import hf $documents/config.json" "measure compute --budget-s=0.1"; do
+        case $command in *--program | *--priced | *--map) refuses "$place: cannot be written" $command $place ;; *) refuses "$place: cannot be written" $command -o $place ;; esac
+    done
+done
+refuses "nodir/x.mps: cannot be written" formulate small/problem.json -o nodir/x.mps
+refuses "cannot be created" example chain -o /proc/x/y
+refuses "kept.json" example chain -o kept.json
+for command in --help --version "measure --help" "example --help" "solve --help" "$solves" "verify small/plan.json" "report small/plan.json" \
+               "report --format trace small/plan.json" "formulate small/problem.json" "price small/problem.json" "import hf $documents/config.json"; do
+    "$plumbline" $command > /dev/full 2> err
+    [ $? = 2 ] || complain "plumbline $command > /dev/full: expected exit code 2"
+done
+[ "$(find . -name '*.tmp-*')" = "" ] || complain "temporary files are left: $(find . -name '*.tmp-*')"
+
+# ---- solve: open, infeasible, no plan, told to stop
+gives 0 example chain --layers 126 --stages 32 --types 4 --micro-batches 64 -o hard
+accepts() {     # a plan whose gap is open: bound <= iteration, and the judge agrees
+    [ "$(number "$1" bound_ns)" -le "$(number "$1" iteration_ns)" ] || complain "$1: bound above the iteration"
+    [ "$(number "$1" iteration_ns)" -gt 0 ] || complain "$1: no iteration time"
+    gives 0 verify "$1"
+}
+gives 10 solve hard/problem.json -o hard/plan.json --time-limit-s 1
+says '"outcome": "open"' hard/plan.json
+accepts hard/plan.json
+gives 12 solve hard/problem.json -o hard/none.json --time-limit-s 1e-9
+says '"outcome": "no_plan"' hard/none.json
+gives 20 verify hard/none.json
+gives 0 report hard/none.json
+cp -r small tight
+sed 's/"memory_bytes": [0-9]*/"memory_bytes": 1000000/' small/cluster.json > tight/cluster.json
+gives 11 solve tight/problem.json -o tight/plan.json
+says memory err
+[ "$(wc -l < err)" = 1 ] || complain "infeasible: expected one line"
+says '"outcome": "infeasible"' tight/plan.json
+says '"reason": ".*memory' tight/plan.json
+says memory tight/plan.json
+
+# A process of this script's own, its workers found by their parent.
+stop_with() {
+    signal=$1
+    "$plumbline" solve hard/problem.json -o hard/$signal.json --threads 2 > out 2> err &
+    solving=$!
+    sleep 2
+    workers=$(ps -o pid= --ppid $solving 2> /dev/null)
+    kill -$signal $solving
+    wait $solving
+    code=$?
+    [ $code = 10 ] || complain "SIG$signal: expected exit code 10, found $code"
+    accepts hard/$signal.json
+    for worker in $workers; do ! kill -0 "$worker" 2> /dev/null || complain "SIG$signal: worker $worker is still there"; done
+}
+stop_with INT
+stop_with TERM
+
+# Workers without room to work: the plan comes all the same, from the parent.
+for limit in 1 30; do
+    gives 0 solve small/problem.json -o small/limited.json --memory-limit-mib $limit
+    gives 0 verify small/limited.json
+    [ "$(number small/limited.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] || complain "another optimum under a memory limit"
+    "$plumbline" solve hard/problem.json -o hard/limited.json --memory-limit-mib $limit --time-limit-s 2 > out 2> err
+    code=$?
+    [ $code = 10 ] || [ $code = 12 ] || complain "--memory-limit-mib $limit: expected exit code 10 or 12, found $code"
+done
+
+# ---- the same plan for any number of threads, and twice; other ways to it agree
+gives 0 example mixed -o mixed
+for run in "one --threads 1" "two --threads 2" "again --threads 2 --seed 0"; do
+    set -- $run; name=$1; shift
+    gives 0 solve mixed/problem.json -o mixed/$name.json "$@"
+    without_effort mixed/$name.json > mixed/$name.text
+done
+for name in two again; do cmp -s mixed/one.text mixed/$name.text || complain "plan $name differs from plan one"; done
+[ "$(wc -l < mixed/one.text)" -lt "$(wc -l < mixed/one.json)" ] || complain "the effort's line was not found"
+optimum=$(number mixed/one.json iteration_ns)
+gives 0 solve mixed/problem.json -o mixed/started.json --start mixed/one.json
+[ "$(number mixed/started.json iteration_ns)" = "$optimum" ] || complain "--start: another optimum"
+gives 0 solve mixed/problem.json -o mixed/checked.json --recheck
+gives 0 solve mixed/problem.json -o mixed/kept.json --priced mixed/priced.json --program mixed/program.mps --map mixed/map.json
+for file in priced.json program.mps map.json; do [ -s mixed/$file ] || complain "mixed/$file was not written"; done
+says '"role": "priced"' mixed/kept.json
+gives 0 verify mixed/kept.json
+gives 0 solve small/problem.json --quiet
+[ ! -s err ] || says "optimal" err
+cmp -s out /dev/null && complain "solve: no plan on standard output"
+
+gives 0 solve mixed/problem.json -o mixed/best.json --alternatives 3
+before_ns=0
+for file in mixed/best.json mixed/best-2.json mixed/best-3.json; do
+    gives 0 verify $file
+    [ "$(number $file iteration_ns)" -ge $before_ns ] || complain "$file: not in ascending order"
+    before_ns=$(number $file iteration_ns)
+done
+[ "$(number mixed/best.json iteration_ns)" = "$optimum" ] || complain "--alternatives: the first is not the best"
+different=$(for file in mixed/best*.json; do sed -n '/"stages"/,$p' $file | grep -v '"effort"' | cksum; done | sort -u | wc -l)
+[ "$different" = 3 ] || complain "--alternatives: $different distinct plans of 3"
+
+for way in "--engine intopt" "--formulation textbook"; do
+    "$plumbline" solve small/problem.json -o small/other.json $way --time-limit-s 10 > out 2> err
+    code=$?
+    [ $code = 0 ] || [ $code = 10 ] || complain "$way: expected exit code 0 or 10, found $code"
+    gives 0 verify small/other.json
+    [ "$(number small/other.json iteration_ns)" = "$(number small/plan.json iteration_ns)" ] || complain "$way: another optimum"
+done
+
+# ---- verify: what was changed is named
+time_ns=$(number small/plan.json iteration_ns)
+sed "s/\"iteration_ns\": $time_ns/\"iteration_ns\": $((time_ns - 1))/" small/plan.json > small/edited.json
+gives 20 verify small/edited.json
+says rejected out
+send_ns=$(sed -n 's/.*"forward_ns": \([0-9]*\),.*/\1/p' small/plan.json | head -1)
+sed "0,/\"forward_ns\": $send_ns/s//\"forward_ns\": $((send_ns + 1))/" small/plan.json > small/edited.json
+gives 20 verify small/edited.json -o small/verdict.json
+says '"accepted": false' small/verdict.json
+sed 's/"bound_ns": [0-9]*/"bound_ns": 9007199254740000/' small/plan.json > small/edited.json
+gives 20 verify small/edited.json
+cp -r small moved
+gives 0 verify moved/plan.json
+echo >> moved/cluster.json
+gives 20 verify moved/plan.json
+says moved/cluster.json out
+rm moved/job.json
+gives 20 verify moved/plan.json
+says moved/job.json out
+
+# ---- report, import, formulate
+for format in text trace megatron; do
+    gives 0 report --format $format mixed/one.json
+    [ -s out ] || complain "report --format $format: nothing"
+    cp out reported
+    gives 0 report --format $format mixed/one.json -o reported.$format
+    cmp -s reported reported.$format || complain "report --format $format: file and standard output differ"
+done
+says traceEvents reported.trace
+says '--pipeline-model-parallel-size' reported.megatron
+gives 0 import hf "$documents/config.json" -o model.json
+says '"kind": "plumbline.model"' model.json
+refuses "expected a format" import onnx "$documents/config.json"
+refuses "nothere.json" import hf nothere.json -o new.json
+sed 's/"model_type": "[a-z0-9_]*"/"model_type": "mixtral"/' "$documents/config.json" > config.json
+refuses "config.json: " import hf config.json -o new.json
+says mixtral err
+head -c 40 "$documents/config.json" > config.json
+refuses "config.json: " import hf config.json -o new.json
+gives 0 formulate small/problem.json -o program.mps --map map.json
+gives 0 formulate small/problem.json -o program.lp --formulation textbook
+says ENDATA program.mps
+refuses "program.txt" formulate small/problem.json -o program.txt
+
+[ $failures = 0 ] && echo "all as expected" && exit 0
+echo "$failures failures"
+exit 1
