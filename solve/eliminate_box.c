@@ -34,6 +34,7 @@ struct box_closer {
     int *ids;                                       // scratch of a step
     int64_t *weights;
     int step_capacity;
+    bool last_only_raised;                          // the last step noted
 };
 
 // ---- paths
@@ -88,6 +89,12 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
     b->stop_argument = argument;
 }
 
+void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
+{
+    b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->symbols * sizeof *counts);
+    b->path_count = b->path_capacity = count;
+}
+
 static bool is_stopped(const struct box_closer *b) { return b->should_stop && b->should_stop(b->stop_argument); }
 
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count)
@@ -99,8 +106,11 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
 
 // ---- steps
 
-static void note_step(struct box_closer *b, struct box_answer *a, int path_count)
+// removing: the steps behind rest on this one. Else it only raised the bound, and the next that raises it takes its place.
+static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
 {
+    a->step_count -= b->last_only_raised;
+    b->last_only_raised = !removing;
     if (a->step_count == b->step_capacity) {
         int capacity = 2 * b->step_capacity + 8;
         a->steps = arena_grow(b->arena, a->steps, (size_t)a->step_count, (size_t)capacity, sizeof *a->steps);
@@ -124,6 +134,17 @@ static void mix(struct box_closer *b, const int *ids, const int64_t *weights, in
     for (int i = 0; i < path_count; i++)
         for (int k = 0; k < b->symbols; k++)
             b->coefficients[k] += weights[i] * box_closer_path(b, ids[i])[k];
+}
+
+static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count, bool removed)
+{
+    if (bound_ns > a->bound_ns) {
+        note_step(b, a, path_count, removed);
+        a->bound_ns = bound_ns;
+    } else if (removed) {
+        b->last_only_raised = false;        // it stays: this one raises nothing
+        note_step(b, a, path_count, true);
+    }
 }
 
 // The bound under b->coefficients; takes away what reaches the target, *removed choices.
@@ -151,9 +172,7 @@ static bool use_starting_paths(struct box_closer *b, bool *const *allowed, int64
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
         int64_t bound = solve_and_remove(b, b->priced, allowed, target_ns, &removed);
-        a->bound_ns = bound > a->bound_ns ? bound : a->bound_ns;
-        if (removed || bound >= target_ns)
-            note_step(b, a, 1);
+        take_bound(b, a, bound, 1, removed > 0);
         if (bound >= target_ns)
             return true;
     }
@@ -314,9 +333,7 @@ static bool use_mixtures(struct box_closer *b, bool *const *allowed, int64_t tar
         int removed, count = game_weights(b->game, b->ids, b->weights);
         mix(b, b->ids, b->weights, count);
         int64_t bound = solve_and_remove(b, b->counted, allowed, target_ns, &removed);
-        if (removed || bound >= target_ns)
-            note_step(b, a, count);
-        a->bound_ns = bound > a->bound_ns ? bound : a->bound_ns;
+        take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns)
             return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
@@ -333,6 +350,7 @@ bool box_close(struct box_closer *b, bool *const *allowed, int64_t target_ns, in
 {
     *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1};
     b->step_capacity = 0;
+    b->last_only_raised = false;
     game_truncate_plans(b->game, 0);
     memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
     if (!b->started) {

@@ -26,13 +26,17 @@ struct box_answer {
     int branch_stage;           // of an open box
     int branch_choice;          // -1: split by load, else this choice against all others of the stage
     int64_t branch_load_ns;     // load >= this against load < this; both halves are non-empty
-    struct box_step *steps;     // those that removed something or closed the box, in order; in the closer's arena
+    struct box_step *steps;     // what proves it: removed something, raised the bound or closed the box, in order; in the
+                                // closer's arena
     int step_count;
 };
 
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena);
 int box_closer_path_count(const struct box_closer *b);
 const int *box_closer_path(const struct box_closer *b, int id);        // counts[symbol_count]
+
+// These paths instead of those it has met: for steps that come from elsewhere (box_repeat).
+void box_closer_take_paths(struct box_closer *b, const int *counts, int count);
 
 // Asked between the steps of a box: true leaves the box open with what is proven so far.
 void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument);

@@ -4,23 +4,30 @@
 
 #include <string.h>
 
+#include "solve/dynamic.h"
+
 enum { MASK_BYTES_MAX = 1 << 28 };
 
-struct open_box { bool *mask; int64_t bound_ns, number; };
+// bound_ns is proven by steps of this box or of one around it.
+struct open_box {
+    bool *mask;
+    int64_t bound_ns, number;       // number of its record
+    const struct box_step *steps;
+    int step_count;
+};
 
 struct box_search {
     struct box_search_result *r;
     const struct box_search_settings *settings;
     const struct choices *c;
     struct box_closer *closer;
-    struct arena *arena;
-    int stages, choice_count, *first_choice;    // of a stage in a mask
+    struct arena *arena, *result_arena;
+    int stages, resources, choice_count, *first_choice;    // of a stage in a mask
     struct open_box *heap;
     int open, capacity;
     bool **spare;                               // masks to be used again
     int spare_count, mask_count;
-    int64_t next_number;
-    bool **allowed, **given;                    // views of a mask, by stage
+    bool **allowed;                             // view of a mask, by stage
 };
 
 static bool goes_before(const struct open_box *a, const struct open_box *b)
@@ -28,7 +35,7 @@ static bool goes_before(const struct open_box *a, const struct open_box *b)
     return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
 }
 
-static void push(struct box_search *s, bool *mask, int64_t bound_ns)
+static void push(struct box_search *s, struct open_box box)
 {
     if (s->open == s->capacity) {
         int capacity = 2 * s->capacity + 256;
@@ -36,7 +43,6 @@ static void push(struct box_search *s, bool *mask, int64_t bound_ns)
         s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4, sizeof *s->spare);
         s->capacity = capacity;
     }
-    struct open_box box = {mask, bound_ns, s->next_number++};
     int i = s->open++;
     for (; i > 0 && goes_before(&box, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];
@@ -101,27 +107,48 @@ static int64_t closing_ns(const struct box_search *s)
     return best - (int64_t)(s->settings->gap * (double)best);
 }
 
-// Settles the box in mask; true: closed. *bound_ns rises to what is proven for it.
-static bool settle(struct box_search *s, bool *mask, int64_t *bound_ns, struct box_answer *a)
+// Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
+static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
 {
-    bool *before = s->settings->recheck ? take_mask(s) : NULL;
     int64_t closing = closing_ns(s);
-    if (before)
-        memcpy(before, mask, (size_t)s->choice_count);
-    view(s, mask, s->allowed);
+    view(s, box->mask, s->allowed);
     bool closed = box_close(s->closer, s->allowed, closing, 0, a);
     keep_plan(s, a);
-    if (before) {
-        view(s, before, s->given);
-        bool holds = box_repeat(s->closer, s->given, a->found_ns < closing && closed ? a->found_ns : closing, a->steps, a->step_count,
-                                closed ? NULL : s->allowed);
-        s->r->bad += !holds;
-        s->spare[s->spare_count++] = before;
-    }
     s->r->boxes++;
     s->r->closed += closed;
-    *bound_ns = a->bound_ns > *bound_ns ? a->bound_ns : *bound_ns;
+    struct box_record *r = &s->r->proof.records[box->number];
+    r->steps = box_steps_copy(a->steps, a->step_count, s->resources, s->result_arena);
+    r->step_count = a->step_count;
+    r->claim_ns = closed && a->found_ns < closing ? a->found_ns : closing;
+    if (a->bound_ns > box->bound_ns) {
+        box->bound_ns = a->bound_ns;
+        box->steps = r->steps;
+        box->step_count = r->step_count;
+    }
     return closed;
+}
+
+// Two new records behind that of the box, which keeps the lighter part; the other part waits.
+static void split_box(struct box_search *s, struct open_box *box, const struct box_answer *a)
+{
+    struct box_proof *p = &s->r->proof;
+    int64_t parent = box->number;
+    struct open_box other = *box;
+    other.mask = split(s, box->mask, a);
+    box->number = box_proof_add(p, box->mask, s->choice_count, s->result_arena);
+    other.number = box_proof_add(p, other.mask, s->choice_count, s->result_arena);
+    p->records[parent].first_part = box->number;
+    p->records[parent].branch_stage = a->branch_stage;
+    push(s, other);
+}
+
+// A box that nobody looked at on its own: the bound of one around it holds for it.
+static void record_inherited(struct box_search *s, const struct open_box *box)
+{
+    struct box_record *r = &s->r->proof.records[box->number];
+    r->steps = box->steps;
+    r->step_count = box->step_count;
+    r->claim_ns = box->bound_ns;
 }
 
 // What is proven for the whole: the least bound of the open boxes; closed ones reach the closing bound of their time, which
@@ -144,17 +171,20 @@ static bool is_over(struct box_search *s)
 static bool dive(struct box_search *s, struct open_box box)
 {
     struct box_answer a;
-    while (box.bound_ns < closing_ns(s)) {
+    bool closed = false;
+    while (!closed && box.bound_ns < closing_ns(s)) {
         if (is_over(s)) {
-            push(s, box.mask, box.bound_ns);
+            push(s, box);
             return false;
         }
-        if (settle(s, box.mask, &box.bound_ns, &a))
-            break;
-        push(s, split(s, box.mask, &a), box.bound_ns);
-        if (s->settings->report)
+        closed = settle(s, &box, &a);
+        if (!closed)
+            split_box(s, &box, &a);
+        if (!closed && s->settings->report)
             s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns), s->r->boxes, s->open, box_closer_path_count(s->closer));
     }
+    if (!closed)
+        record_inherited(s, &box);
     s->spare[s->spare_count++] = box.mask;
     return true;
 }
@@ -167,10 +197,9 @@ static void open_search(struct box_search *s)
         s->choice_count += s->c->stages[i].count;
     }
     s->allowed = TAKE(s->arena, s->stages, bool *);
-    s->given = TAKE(s->arena, s->stages, bool *);
     bool *whole = take_mask(s);
     memset(whole, true, (size_t)s->choice_count);
-    push(s, whole, 0);
+    push(s, (struct open_box){.mask = whole, .number = box_proof_add(&s->r->proof, whole, s->choice_count, s->result_arena)});
 }
 
 static void close_scratch(void *scratch) { arena_close(scratch); }
@@ -181,7 +210,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     arena_open(scratch, arena->exit);
     arena_defer(arena, close_scratch, scratch);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
-    struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .stages = c->priced->stage_count};
+    struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .result_arena = arena,
+                           .stages = c->priced->stage_count, .resources = c->priced->group_count + BUDGET_COUNT};
     s.closer = box_closer_open(c, g, scratch);
     box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
@@ -190,8 +220,15 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
         stopped = !dive(&s, pop(&s));
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
-    r->paths = box_closer_path_count(s.closer);
+    for (int i = 0; i < s.open; i++)
+        record_inherited(&s, &s.heap[i]);
     int symbols = graph_symbol_count(g);
-    r->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(r->paths * symbols), (size_t)(r->paths * symbols), sizeof *r->path_counts);
+    struct box_proof *p = &r->proof;
+    p->paths = box_closer_path_count(s.closer);
+    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * symbols), (size_t)(p->paths * symbols), sizeof *p->path_counts);
+    arena_close(scratch);
+    arena_open(scratch, arena->exit);
+    if (settings->recheck)
+        r->bad = box_proof_recheck(p, r->bound_ns, c, g, scratch);
     arena_close(scratch);
 }

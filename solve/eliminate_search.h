@@ -4,13 +4,13 @@
 #ifndef PLUMBLINE_SOLVE_ELIMINATE_SEARCH_H
 #define PLUMBLINE_SOLVE_ELIMINATE_SEARCH_H
 
-#include "solve/eliminate_box.h"
+#include "solve/eliminate_proof.h"
 
 struct box_search_settings {
     int64_t target_ns;                  // the time of a known plan; INT64_MAX: none. Only better ones are looked for
     double gap;                         // (target - bound) / target at which to stop; 0: exact
     int64_t boxes_max;
-    bool recheck;                       // every box is proven a second time from its stored steps
+    bool recheck;                       // afterwards every box is proven a second time from its record
     bool (*should_stop)(void *argument);        // may be NULL
     void (*report)(void *argument, int64_t best_ns, int64_t bound_ns, int64_t boxes, int open, int paths);     // may be NULL
     void *argument;
@@ -22,9 +22,8 @@ struct box_search_result {
     bool found_better;
     int *found;                 // [stage_count], choices as they are numbered in `choices`
     int64_t bound_ns;           // proven for every plan of the choices; at most best_ns
-    int64_t boxes, closed, bad; // bad: boxes whose recheck failed
-    int paths;
-    int *path_counts;           // [paths * symbols], those that the proof rests on and others
+    int64_t boxes, closed, bad; // bad: records whose recheck failed
+    struct box_proof proof;     // of bound_ns; its paths are those that it rests on and others
 };
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena);

@@ -42,9 +42,9 @@ static enum status write_program(struct solving *s, const struct box_search_resu
     if (!s->settings->program_path) return OK;
     if (s->incumbent.found) eliminate(&s->choices, s->graph, s->incumbent.iteration_ns + 1, NULL, NULL, 0, s->arena);
     TRY(solving_formulate(s, &program, err));
-    for (int i = 0; i < r->paths; i++) {
+    for (int i = 0; i < r->proof.paths; i++) {
         bool is_new;
-        program_add_path(&program, r->path_counts + (size_t)i * (size_t)program.symbol_count, &is_new);
+        program_add_path(&program, r->proof.path_counts + (size_t)i * (size_t)program.symbol_count, &is_new);
     }
     return solving_write_program(s, &program, err);
 }
@@ -57,12 +57,12 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
                                            .report = report, .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
-    if (r.bad) return fail(err, SOLVER, "%lld boxes did not close when their stored numbers were evaluated again", (long long)r.bad);
+    if (r.bad) return fail(err, SOLVER, "%lld boxes did not prove their bound when their stored numbers were evaluated again", (long long)r.bad);
     if (r.found_better) {
         s->incumbent = (struct incumbent){true, r.found, r.best_ns};
         solving_keep_incumbent(s);
     }
-    s->effort = (struct plan_effort){r.boxes, 0, r.paths, 0};
+    s->effort = (struct plan_effort){r.boxes, 0, r.proof.paths, 0};
     s->bound_ns = r.bound_ns;
     s->finished = r.finished;
     if (!r.finished) return OK;

@@ -292,6 +292,83 @@ static void test_the_search_by_boxes_is_exact(void **state)
     assert_true(each_problem(5, PROBLEMS, check_search) > PROBLEMS / 2);
 }
 
+// ---- the proof that the search leaves behind
+
+struct plans_in { const struct choices *c; const struct box_record *record; int count; };
+
+static void count_if_in(void *argument, const int *chosen, const int64_t *durations)
+{
+    struct plans_in *in = argument;
+    bool is_in = true;
+    (void)durations;
+    for (int s = 0, at = 0; s < in->c->priced->stage_count; at += in->c->stages[s++].count)
+        is_in = is_in && in->record->given[(at + chosen[s]) / 8] >> (at + chosen[s]) % 8 & 1;
+    in->count += is_in;
+}
+
+// Then nothing but its steps can prove it.
+static bool holds_several_plans(struct prepared *p, const struct box_record *record, struct arena *arena)
+{
+    struct plans_in in = {&p->choices, record, 0};
+    struct enumeration e;
+    enumerate(&e, &p->choices, p->graph, count_if_in, &in, arena);
+    return in.count > 1;
+}
+
+// Whether the recheck finds that a record's steps have lost their weights.
+static bool finds_lost_weights(struct prepared *p, const struct box_search_result *r, struct box_record *record, struct arena *arena)
+{
+    const struct box_step *kept = record->steps;
+    struct box_step *steps = TAKE(arena, record->step_count, struct box_step);
+    for (int i = 0; i < record->step_count; i++) {
+        steps[i] = kept[i];
+        steps[i].weights = TAKE(arena, kept[i].path_count, int64_t);
+    }
+    record->steps = steps;
+    bool found = box_proof_recheck(&r->proof, r->bound_ns, &p->choices, p->graph, arena) > 0;
+    record->steps = kept;
+    return found;
+}
+
+// A choice of the best plan is missing in the whole problem, or a claim is raised over the best plan's time.
+static void check_wrong_box(struct prepared *p, const struct box_search_result *r, struct random *rng, struct arena *arena)
+{
+    struct box_record *first = &r->proof.records[0];
+    int stage = (int)random_between(rng, 0, p->priced.stage_count - 1), at = r->found[stage];
+    for (int s = 0; s < stage; s++)
+        at += p->choices.stages[s].count;
+    first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
+    assert_true(box_proof_recheck(&r->proof, r->bound_ns, &p->choices, p->graph, arena) > 0);
+    first->given[at / 8] = (unsigned char)(first->given[at / 8] ^ 1u << at % 8);
+    // The plan lies in one of the records that are not split: with all claims raised, that one cannot hold.
+    for (int64_t i = 0; i < r->proof.count; i++)
+        r->proof.records[i].claim_ns += 1;
+    assert_true(box_proof_recheck(&r->proof, r->bound_ns + 1, &p->choices, p->graph, arena) > 0);
+    for (int64_t i = 0; i < r->proof.count; i++)
+        r->proof.records[i].claim_ns -= 1;
+}
+
+static void check_proof(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = random_chance(rng, 30) ? random_between(rng, 1, 4) : 100000};
+    struct box_search_result r;
+    box_search(&r, &p->choices, p->graph, &settings, arena);
+    assert_int_equal(box_proof_recheck(&r.proof, r.bound_ns, &p->choices, p->graph, arena), 0);
+    if (!r.finished || !r.found_better || r.bound_ns == 0)
+        return;
+    assert_true(box_proof_recheck(&r.proof, r.bound_ns + 1, &p->choices, p->graph, arena) > 0);
+    check_wrong_box(p, &r, rng, arena);
+    for (int64_t i = 0; i < r.proof.count; i++)
+        if (r.proof.records[i].first_part < 0 && r.proof.records[i].claim_ns > 0 && holds_several_plans(p, &r.proof.records[i], arena))
+            assert_true(finds_lost_weights(p, &r, &r.proof.records[i], arena));
+}
+
+static void test_the_proof_holds_and_faults_in_it_are_found(void **state)
+{
+    (void)state;
+    assert_true(each_problem(6, PROBLEMS, check_proof) > PROBLEMS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_splitting_ends_at_the_optimum),
         cmocka_unit_test(test_a_box_with_a_better_plan_is_never_closed),
         cmocka_unit_test(test_the_search_by_boxes_is_exact),
+        cmocka_unit_test(test_the_proof_holds_and_faults_in_it_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,34 @@
+// What a search by boxes leaves behind: one record per box, from which anybody can prove the bound again. The first record
+// is the whole problem; a box that was split names its two parts, and every other one states the least time of its plans.
+// The records hold the boxes themselves, so that each can be evaluated on its own.
+#ifndef PLUMBLINE_SOLVE_ELIMINATE_PROOF_H
+#define PLUMBLINE_SOLVE_ELIMINATE_PROOF_H
+
+#include "solve/eliminate_box.h"
+
+struct box_record {
+    unsigned char *given;       // one bit per choice, stages in order: the box before anything was removed
+    int64_t claim_ns;           // what left a split box takes at least this; every plan of another box does
+    const struct box_step *steps;
+    int step_count;
+    int64_t first_part;         // the number of the first of the two parts; -1: not split
+    int branch_stage;           // the only stage at which the parts may differ from what the steps left
+};
+
+struct box_proof {
+    int *path_counts;           // [paths * symbols], to which the ids of the steps refer
+    int paths;
+    struct box_record *records;
+    int64_t count, capacity;
+};
+
+// allowed: one per choice, stages in order. The record starts out as one that is not split. Its number.
+int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, struct arena *arena);
+// A copy that lives in this arena.
+const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources, struct arena *arena);
+
+// Evaluates every record from its numbers alone: that the first one is the whole problem, that each split box is covered by
+// its parts, and that every other one proves its claim, bound_ns or more. How many do not hold.
+int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c, struct graph *g, struct arena *arena);
+
+#endif
