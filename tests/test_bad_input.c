@@ -37,6 +37,22 @@ static const char *read_example(enum format format, size_t *size, struct arena *
     return text;
 }
 
+// The example without its blanks and line ends, which no loader minds: what is done at every byte costs half as much.
+static const char *read_compact(enum format format, size_t *size, struct arena *arena)
+{
+    const char *text = read_example(format, size, arena);
+    char *compact = TAKE(arena, *size + 1, char);
+    bool in_text = false;
+    size_t length = 0;
+    for (size_t i = 0; i < *size; i++) {
+        if (text[i] == '"') in_text = !in_text;         // no example has an escaped one
+        if (text[i] == '\\') fail_msg("%s: an escape", format_names[format]);
+        if (in_text || !isspace((unsigned char)text[i])) compact[length++] = text[i];
+    }
+    *size = length;
+    return compact;
+}
+
 // Loads the text as a file of this format. Whatever comes, an error is one clear line with the file's name.
 static enum status load_text(enum format format, const char *text, size_t size, struct error *err)
 {
@@ -105,11 +121,10 @@ static void test_truncated_at_every_byte(void **state)
         struct error err;
         size_t size;
         arena_open(&arena, NULL);
-        const char *text = read_example((enum format)format, &size, &arena);
+        const char *text = read_compact((enum format)format, &size, &arena);
         assert_int_equal(load_text((enum format)format, text, size, &err), OK);
-        size_t end = size;
-        while (end > 0 && text[end - 1] != '}') end--;
-        for (size_t cut = 0; cut < end; cut++)
+        assert_int_equal(text[size - 1], '}');
+        for (size_t cut = 0; cut < size; cut++)
             if (load_text((enum format)format, text, cut, &err) == OK) fail_msg("%s cut at byte %zu is accepted", format_names[format], cut);
         arena_close(&arena);
     }
@@ -144,7 +159,7 @@ static void test_every_number(void **state)
         struct error err;
         size_t size;
         arena_open(&arena, NULL);
-        const char *text = read_example((enum format)format, &size, &arena);
+        const char *text = read_compact((enum format)format, &size, &arena);
         bool in_text = false;
         for (const char *p = text; *p; p++) {
             if (*p == '"') in_text = !in_text;
