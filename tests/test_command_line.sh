@@ -166,9 +166,10 @@ says '"reason": ".*memory' tight/plan.json
 says memory tight/plan.json
 
 # A process of this script's own, its workers found by their parent.
-stop_with() {
-    signal=$1
-    "$plumbline" solve hard/problem.json -o hard/$signal.json --threads 2 > out 2> err &
+stop_with() {   # SIGNAL FOLDER [OPTION ...]
+    signal=$1 folder=$2
+    shift 2
+    "$plumbline" solve $folder/problem.json -o $folder/$signal.json --threads 2 "$@" > out 2> err &
     solving=$!
     sleep 2
     workers=$(ps -o pid= --ppid $solving 2> /dev/null)
@@ -176,11 +177,13 @@ stop_with() {
     wait $solving
     code=$?
     [ $code = 10 ] || complain "SIG$signal: expected exit code 10, found $code"
-    accepts hard/$signal.json
+    accepts $folder/$signal.json
     for worker in $workers; do ! kill -0 "$worker" 2> /dev/null || complain "SIG$signal: worker $worker is still there"; done
 }
-stop_with INT
-stop_with TERM
+gives 0 example mixed -o mixed
+stop_with INT hard                              # while its incumbent is sought and choices are ruled out
+stop_with TERM mixed --alternatives 1000        # in the midst of the tree
+[ -n "$workers" ] || ! command -v ps > /dev/null || complain "no worker was seen"
 
 # Workers without room to work: the plan comes all the same, from the parent.
 for limit in 1 30; do
@@ -193,7 +196,6 @@ for limit in 1 30; do
 done
 
 # ---- the same plan for any number of threads, and twice; other ways to it agree
-gives 0 example mixed -o mixed
 for run in "one --threads 1" "two --threads 2" "again --threads 2 --seed 0"; do
     set -- $run; name=$1; shift
     gives 0 solve mixed/problem.json -o mixed/$name.json "$@"
