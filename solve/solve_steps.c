@@ -81,8 +81,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->bound_ns = s->bound_ns;
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
     plan->reason = why;
-    bool closed = plan_gap(plan) <= s->settings->gap;
-    if (plan->stage_count) plan->outcome = s->finished && closed ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    if (plan->stage_count) plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     else plan->outcome = s->finished ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 
@@ -94,7 +93,7 @@ void solving_finish(struct solving *s, const char *why)
         r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
                                 .graph = plan_graph_of(&s->schedule.request)};
         if (s->finished) s->bound_ns = 0;
-        fill_plan(s, &r->plan, why);
+        fill_plan(s, &r->plan, s->finished ? why : "the search was stopped before it met a plan");
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);
