@@ -158,5 +158,9 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
         TRY(write_plan(&result.alternatives[i], alternative_path(r.plan_path, i + 1, arena), &r, problem, priced, arena, err));
     say_outcome(&result);
     *exit_code = exit_code_of(result.plan.outcome);
+    if (*exit_code == 0 && !result.finished && r.settings.alternatives > 1) {
+        fprintf(stderr, "stopped before all alternatives were known\n");
+        *exit_code = EXIT_OPEN;
+    }
     return OK;
 }

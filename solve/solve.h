@@ -33,6 +33,7 @@ struct solve_result {
     struct plan plan;
     struct plan *alternatives;      // ascending iteration time, the first is the plan
     int alternative_count;
+    bool finished;                  // all that was asked for is known; false: stopped by a limit or a signal
     const char *sidelined;          // NULL, or what went wrong and was recovered from (a worker died ...)
 };
 

@@ -88,6 +88,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
 void solving_finish(struct solving *s, const char *why)
 {
     struct solve_result *r = s->result;
+    r->finished = s->finished;
     if (!s->plan_count) {
         const struct priced *p = s->priced;
         r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
