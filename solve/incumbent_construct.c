@@ -7,7 +7,8 @@
 
 #include "solve/incumbent_parts.h"
 
-enum { CELLS_MAX = 1 << 21, CAPS_MAX = 20, ROUNDS = 3 };
+// The table is large (256 MB at most) because mending goes wrong where the slots of several groups bind.
+enum { CELLS_MAX = 1 << 25, CAPS_MAX = 20, ROUNDS = 3 };
 
 struct construction {
     struct search *s;

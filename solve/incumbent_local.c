@@ -6,7 +6,7 @@
 
 #include "solve/incumbent_parts.h"
 
-enum { POOL_MAX = 256, POOL_STRIP = 32 };
+enum { POOL_MAX = 256, POOL_STRIP = 32, MOVE_KINDS = 19 };
 
 // Which choice of a stage has these attributes: open addressing, a power of two.
 struct lookup { int *slots; uint32_t mask; };
@@ -182,19 +182,44 @@ static bool change_one(struct local *l, int stage)
     return false;
 }
 
+// Stage i goes to place j with what it carries; those between move up by one. Runs of one group stay together.
+static void carry(struct choice *like, int i, int j)
+{
+    struct choice carried = like[i];
+    for (int step = i < j ? 1 : -1; i != j; i += step)
+        like[i] = like[i + step];
+    like[j] = carried;
+}
+
+static void reverse(struct choice *like, int first, int last)
+{
+    for (; first < last; first++, last--) {
+        struct choice kept = like[first];
+        like[first] = like[last];
+        like[last] = kept;
+    }
+}
+
 static bool move(struct local *l, const int *now)
 {
     struct choice like[STAGES_MAX];
     int stages = l->s->stage_count;
     memcpy(l->neighbour, now, (size_t)stages * sizeof *now);
     int i = (int)search_random(l->s, (uint64_t)stages), j = (int)search_random(l->s, (uint64_t)stages);
-    int kind = (int)search_random(l->s, 16);
+    int kind = (int)search_random(l->s, MOVE_KINDS);
     if (kind < 2 || stages == 1)
         return change_one(l, i);
     if (i == j)
         return false;
     for (int s = 0; s < stages; s++)
         like[s] = l->s->c->stages[s].items[now[s]];
+    if (kind >= 16) {
+        if (kind == 16 || kind == 17)
+            carry(like, i, j);
+        else
+            reverse(like, i < j ? i : j, i < j ? j : i);
+        return place(l, like);
+    }
     if (kind < 8) {                                 // groups, with or without what they carry
         swap_int(&like[i].group, &like[j].group);
         swap_int(&like[i].gradient_option, &like[j].gradient_option);

@@ -114,14 +114,15 @@ static enum status run_tree(struct solving *s, struct error *err)
 {
     struct program program;
     struct tree tree;
-    int64_t root_bound_ns = 0;
+    int64_t root_bound_ns = 0, bound_most_ns = INT64_MAX;
     if (s->settings->eliminate && s->settings->alternatives <= 1) {
         TRY(solving_run_boxes(s, err));
         if (s->finished) return OK;
         root_bound_ns = s->bound_ns;
     }
     if (s->settings->eliminate && s->incumbent.found && s->settings->alternatives <= 1) {
-        int64_t eliminated_ns = solving_eliminate(s);
+        bound_most_ns = solving_closing_ns(s);
+        int64_t eliminated_ns = solving_eliminate(s, bound_most_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
     TRY(solving_formulate(s, &program, err));
@@ -137,7 +138,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     take_tree_plans(s, &tree);
     s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.path_count, 0};
     s->iterations = tree.iterations;
-    s->bound_ns = tree.bound_ns;
+    s->bound_ns = tree.bound_ns < bound_most_ns ? tree.bound_ns : bound_most_ns;
     s->finished = tree.finished;
     s->result->sidelined = tree.sidelined;
     return solving_write_program(s, &program, err);

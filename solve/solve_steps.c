@@ -16,9 +16,16 @@ struct plan *solving_add_plan(struct solving *s)
     return &s->plans[s->plan_count++];
 }
 
-int64_t solving_eliminate(struct solving *s)
+// With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no more than this.
+int64_t solving_closing_ns(const struct solving *s)
 {
-    return eliminate(&s->choices, s->graph, s->incumbent.iteration_ns, NULL, NULL, 0, s->arena);
+    int64_t best = s->incumbent.iteration_ns;
+    return best - (int64_t)(s->settings->gap * (double)best);
+}
+
+int64_t solving_eliminate(struct solving *s, int64_t target_ns)
+{
+    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, s->arena);
 }
 
 void solving_add_starting_paths(struct solving *s, struct program *program)
