@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/units.h"
+
 const char *const layer_kind_names[] = {"embedding", "block", "head", "measured", NULL};
 
 #define BYTES_MAX 1125899906842624.0        // 2^50: of one layer on one device
@@ -198,7 +200,7 @@ enum status model_check(const struct model *m, struct error *err)
 static void put_modes(struct json_writer *w, const char *key, const int64_t bytes[3])
 {
     json_open_flat_object(w, key);
-    for (int mode = 0; mode < 3; mode++) json_put_count(w, (const char *[]){"none", "selective", "full"}[mode], bytes[mode]);
+    for (int mode = 0; mode < 3; mode++) json_put_count(w, recompute_names[mode], bytes[mode]);
     json_close_object(w);
 }
 
