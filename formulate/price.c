@@ -156,9 +156,8 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     return price_gradient_syncs(x, run, err);
 }
 
-enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
 {
-    TRY(problem_check(problem, err));
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
                               .layout = job->layout,
@@ -179,6 +178,12 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
     TRY(price_sync_constants(&x, err));
     TRY(price_transfers(&x, err));
-    TRY(price_embedding_sync(&x, err));
+    return price_embedding_sync(&x, err);
+}
+
+enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    TRY(problem_check(problem, err));
+    TRY(price_terms(priced, problem, arena, err));
     return priced_check(priced, err);        // sums stay exact
 }

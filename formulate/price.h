@@ -9,4 +9,8 @@
 // that does not fit the model or batch is.
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
 
+// The same without the checks before and behind it, for callers that price thousands of configurations of which most is
+// equal and have checked what is not.
+enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+
 #endif

@@ -89,6 +89,15 @@ static struct layer_seconds seconds_by_formula(const struct pricing *x, const st
     return seconds;
 }
 
+// What an error calls these terms. Pricing thousands of configurations must not write it thousands of times: it is put
+// together only where a term will be refused.
+static const char *name_of_terms(const struct pricing *x, const struct layer_run *run, const struct node_group *nodes,
+                                 const struct layer_seconds *s)
+{
+    bool counted = s->forward + s->backward + s->selective + s->full + s->optimizer < 1e6;
+    return counted ? run->name : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
+}
+
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
 {
     const struct layer_run *layers = &x->problem->model.runs[run];
@@ -100,7 +109,7 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
                                          measured->full_s, measured->optimizer_s};
     else seconds = seconds_by_formula(x, layers, group);
     struct priced_run *to = &x->priced->runs[run];
-    const char *of = arena_print(x->arena, "run %s on group %s", layers->name, nodes->name);
+    const char *of = name_of_terms(x, layers, nodes, &seconds);
     TRY(round_time(&to->forward_ns[group], seconds.forward, "forward time", of, err));
     TRY(round_time(&to->backward_ns[group], seconds.backward, "backward time", of, err));
     TRY(round_time(&to->selective_ns[group], seconds.selective, "selective recomputation time", of, err));

@@ -9,7 +9,7 @@ allowed() {     # allowed FILE -> the rooms it may include
     solve/report*) echo "data solve/report" ;;
     data/*) echo "data" ;;
     measure/*) echo "data measure" ;;
-    calibrate/*) echo "data calibrate" ;;
+    calibrate/*) echo "data calibrate formulate" ;;   # costs are fitted so that formulate predicts what was measured
     formulate/*) echo "data formulate" ;;
     solve/*) echo "data formulate solve" ;;
     esac
