@@ -6,6 +6,7 @@
 #define SEQUENCE_MAX 16777216.0             // 2^24 tokens
 #define BATCH_MAX 1073741824.0              // 2^30 sequences
 #define MARGIN_MAX 1125899906842624         // 2^50 bytes
+#define LOCAL_LOSS_MAX_S 1e3
 #define MEMORY_FRACTION_DEFAULT 0.8         // never ran out of memory in published experiments (docs/FORMATS.md)
 
 static const char *name_of(const struct job *j) { return j->document.path ? j->document.path : "job"; }
@@ -47,9 +48,19 @@ static enum status read_gradient_options(struct job *j, const struct json *array
     return OK;
 }
 
+static enum status read_local_loss(const struct json *object, struct local_loss *l, struct arena *arena, struct error *err)
+{
+    struct json_field fields[] = {
+        FIELD_NUMBER("forward_s", REQUIRED, &l->forward_s, 0, LOCAL_LOSS_MAX_S),
+        FIELD_NUMBER("backward_s", REQUIRED, &l->backward_s, 0, LOCAL_LOSS_MAX_S),
+        FIELD_COUNT("bytes", REQUIRED, &l->bytes, 0, MARGIN_MAX),
+    };
+    return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
+}
+
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, rules = {0};
+    struct json layout = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, rules = {0};
     *j = (struct job){.gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
     struct json_field fields[] = {
@@ -64,6 +75,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_ARRAY("boundary_options", OPTIONAL, &boundary),
         FIELD_ARRAY("gradient_options", OPTIONAL, &gradient),
         FIELD_OBJECT("budget", OPTIONAL, &budget),
+        FIELD_OBJECT("local_loss", OPTIONAL, &local_loss),
         FIELD_NUMBER("memory_fraction", OPTIONAL, &j->memory_fraction, 0, 1),
         FIELD_COUNT("memory_margin_bytes", OPTIONAL, &j->memory_margin_bytes, 0, MARGIN_MAX),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
@@ -75,6 +87,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     TRY(read_boundary_options(j, &boundary, arena, err));
     TRY(read_gradient_options(j, &gradient, arena, err));
     TRY(budget_get(&budget, &j->budget, arena, err));
+    TRY(read_local_loss(&local_loss, &j->local_loss, arena, err));
     TRY(rules_get(&rules, &j->rules, &j->rule_count, arena, err));
     return job_check(j, err);
 }
@@ -94,6 +107,24 @@ static enum status check_batch(const struct job *j, struct error *err)
         return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld", name_of(j), (long long)together, (long long)j->global_batch);
     if (j->global_batch / together > MICRO_BATCHES_MAX)
         return fail(err, BAD_INPUT, "%s: global_batch: expected at most %d micro-batches per replica, found %lld", name_of(j), MICRO_BATCHES_MAX, (long long)(j->global_batch / together));
+    return OK;
+}
+
+// What a schedule asks of the batch and the sequence.
+static enum status check_schedule(const struct job *j, struct error *err)
+{
+    const struct layout *l = &j->layout;
+    int64_t tokens = 0;
+    if (l->schedule == SCHEDULE_INTERLEAVED && job_micro_batches(j) % l->pipeline)
+        return fail(err, BAD_INPUT, "%s: layout.schedule: interleaved expects the micro-batches of a replica to be a multiple of pipeline %d, found %d",
+                    name_of(j), l->pipeline, job_micro_batches(j));
+    if (l->slice_count == 1) return OK;
+    for (int i = 0; i < l->slice_count; i++) tokens += l->slices[i];
+    if (tokens != j->sequence)
+        return fail(err, BAD_INPUT, "%s: layout.slices: expected a sum of sequence %lld, found %lld", name_of(j), (long long)j->sequence, (long long)tokens);
+    if (l->context > 1) return fail(err, BAD_INPUT, "%s: layout.context: token-sliced expects 1, found %d", name_of(j), l->context);
+    if (j->boundary_option_count || j->gradient_option_count)
+        return fail(err, BAD_INPUT, "%s: boundary_options, gradient_options: expected none with token-sliced", name_of(j));
     return OK;
 }
 
@@ -124,10 +155,14 @@ enum status job_check(const struct job *j, struct error *err)
     if (!(j->memory_fraction > 0 && j->memory_fraction <= 1)) return fail(err, BAD_INPUT, "%s: memory_fraction: expected above 0 and at most 1, found %g", file, j->memory_fraction);
     if (j->memory_margin_bytes < 0 || j->memory_margin_bytes > MARGIN_MAX)
         return fail(err, BAD_INPUT, "%s: memory_margin_bytes: expected 0 to 2^50, found %lld", file, (long long)j->memory_margin_bytes);
+    if (!(j->local_loss.forward_s >= 0 && j->local_loss.forward_s <= LOCAL_LOSS_MAX_S && j->local_loss.backward_s >= 0
+          && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S && j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
+        return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file, LOCAL_LOSS_MAX_S);
     TRY(layout_check(&j->layout, file, err));
+    TRY(check_schedule(j, err));
     TRY(check_batch(j, err));
     TRY(check_options(j, err));
-    return rules_check(j->rules, j->rule_count, j->layout.pipeline, 0, file, err);
+    return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
 }
 
 // ---- writing
@@ -167,6 +202,13 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     modes_put(&w, "recompute", j->recompute);
     put_options(&w, j);
     budget_put(&w, "budget", &j->budget);
+    if (j->local_loss.forward_s > 0 || j->local_loss.backward_s > 0 || j->local_loss.bytes > 0) {
+        json_open_flat_object(&w, "local_loss");
+        json_put_number(&w, "forward_s", j->local_loss.forward_s);
+        json_put_number(&w, "backward_s", j->local_loss.backward_s);
+        json_put_count(&w, "bytes", j->local_loss.bytes);
+        json_close_object(&w);
+    }
     json_put_number(&w, "memory_fraction", j->memory_fraction);
     json_put_count(&w, "memory_margin_bytes", j->memory_margin_bytes);
     rules_put(&w, "rules", j->rules, j->rule_count);

@@ -8,22 +8,45 @@
 #include "data/document.h"
 #include "data/units.h"
 
-enum schedule_kind { SCHEDULE_GPIPE, SCHEDULE_1F1B };
-extern const char *const schedule_names[];          // "gpipe", "1f1b"
+enum schedule_kind {
+    SCHEDULE_GPIPE, SCHEDULE_1F1B, SCHEDULE_INTERLEAVED, SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V, SCHEDULE_LOOPED_BFS,
+    SCHEDULE_TOKEN_SLICED, SCHEDULE_KIND_COUNT,
+};
+// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced"
+extern const char *const schedule_names[];
+bool schedule_splits_backward(enum schedule_kind kind);     // into input gradient and weight gradient: the zb-* schedules
 
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[];     // "exposed", "overlapped"
 
+enum { SLICES_MAX = 8 };
+
 struct layout {
     int tensor, context, data, pipeline;            // degrees
+    int virtual_stages;                             // stages (runs of layers) of each pipeline rank; 1 where not interleaved
     int micro_batch;                                // sequences
     enum schedule_kind schedule;
     bool sequence_parallel;
     bool fused_attention;                           // the causal kernel that keeps no scores
     enum gradient_sync gradient_sync;
     bool fused_embedding_sync;                      // one all-reduce over the first and last stage's ranks (Optimus-CC)
-    int zero;                                       // 0, or 1: optimizer state sharded over data x context
+    int zero;                                       // 0 to 3: nothing, optimizer state, gradients, weights sharded over data x context
+    bool offload_optimizer;                         // optimizer state lives in host memory and is updated there
+    // The iteration ends for all ranks together. false: a rank goes on with the next iteration as soon as its own optimizer
+    // step is done (zero-bubble's post-validation), and T is the period.
+    bool barrier;
+    // Every so-manieth boundary between stages is local: its stage learns from a loss of its own and no gradient is sent
+    // back. 0: none; 1: every boundary.
+    int local_loss_every;
+    int slice_count;                                // slices of a sequence that follow each other through the pipeline; 1: whole
+    int64_t slices[SLICES_MAX];                     // tokens of each, sum = sequence; slices[0] 0 with slice_count 1
 };
+
+// Initialises a layout: one stage a rank, whole sequences, a barrier.
+#define LAYOUT_PLAIN(stages) .pipeline = (stages), .virtual_stages = 1, .slice_count = 1, .barrier = true
+
+bool layout_is_local(const struct layout *l, int boundary);     // no gradient goes back over it
+static inline int layout_stage_count(const struct layout *l) { return l->pipeline * l->virtual_stages; }
 
 // Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is always "none".
 struct boundary_compression {
@@ -58,6 +81,9 @@ struct rule {
     int compresses_boundary;        // the backward transfers this stage sends; 0, 1, -1
 };
 
+// What a stage before a local boundary does beside its layers, per micro-batch and device: the user's figures.
+struct local_loss { double forward_s, backward_s; int64_t bytes; };
+
 struct job {
     struct document document;
     const char *name;
@@ -72,6 +98,7 @@ struct job {
     struct gradient_compression *gradient_options;
     int gradient_option_count;
     struct quality_budget budget;
+    struct local_loss local_loss;
     double memory_fraction;                         // of each GPU's memory that may be planned, in (0, 1]
     int64_t memory_margin_bytes;                    // kept free besides
     struct rule *rules;

@@ -5,11 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const schedule_names[] = {"gpipe", "1f1b", NULL};
+const char *const schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
+
+bool schedule_splits_backward(enum schedule_kind kind)
+{
+    return kind == SCHEDULE_ZB_H1 || kind == SCHEDULE_ZB_H2 || kind == SCHEDULE_ZB_V;
+}
+
+bool layout_is_local(const struct layout *l, int boundary)
+{
+    return l->local_loss_every > 0 && (boundary + 1) % l->local_loss_every == 0;
+}
 
 void layout_put(struct json_writer *w, const char *key, const struct layout *l)
 {
@@ -18,6 +28,7 @@ void layout_put(struct json_writer *w, const char *key, const struct layout *l)
     json_put_count(w, "context", l->context);
     json_put_count(w, "data", l->data);
     json_put_count(w, "pipeline", l->pipeline);
+    json_put_count(w, "virtual_stages", l->virtual_stages);
     json_put_count(w, "micro_batch", l->micro_batch);
     json_put_text(w, "schedule", schedule_names[l->schedule]);
     json_put_bool(w, "sequence_parallel", l->sequence_parallel);
@@ -25,38 +36,89 @@ void layout_put(struct json_writer *w, const char *key, const struct layout *l)
     json_put_text(w, "gradient_sync", gradient_sync_names[l->gradient_sync]);
     json_put_bool(w, "fused_embedding_sync", l->fused_embedding_sync);
     json_put_count(w, "zero", l->zero);
+    json_put_bool(w, "offload_optimizer", l->offload_optimizer);
+    json_put_bool(w, "barrier", l->barrier);
+    json_put_count(w, "local_loss_every", l->local_loss_every);
+    if (l->slice_count > 1) {
+        json_open_flat_array(w, "slices");
+        for (int i = 0; i < l->slice_count; i++) json_put_count(w, NULL, l->slices[i]);
+        json_close_array(w);
+    }
     json_close_object(w);
+}
+
+// Lengths in tokens; an absent list is the whole sequence in one.
+static enum status get_slices(const struct json *array, struct layout *l, struct arena *arena, struct error *err)
+{
+    l->slice_count = 1;
+    if (!json_is_present(array)) return OK;
+    int count = json_length(array);
+    if (count < 2 || count > SLICES_MAX) return json_refuse(array, err, "expected 2 to %d lengths, found %d", SLICES_MAX, count);
+    int64_t *lengths;
+    TRY(json_counts(array, 1, JSON_COUNT_MAX, &lengths, &count, arena, err));
+    l->slice_count = count;
+    for (int i = 0; i < count; i++) l->slices[i] = lengths[i];
+    return OK;
 }
 
 enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err)
 {
-    *l = (struct layout){.tensor = 1, .context = 1, .data = 1, .micro_batch = 1, .schedule = SCHEDULE_1F1B, .gradient_sync = SYNC_EXPOSED};
+    struct json slices = {0};
+    *l = (struct layout){.tensor = 1, .context = 1, .data = 1, .virtual_stages = 1, .micro_batch = 1, .schedule = SCHEDULE_1F1B,
+                         .gradient_sync = SYNC_EXPOSED, .barrier = true};
     struct json_field fields[] = {
         FIELD_INT("tensor", OPTIONAL, &l->tensor, 1, DEGREE_MAX),
         FIELD_INT("context", OPTIONAL, &l->context, 1, DEGREE_MAX),
         FIELD_INT("data", OPTIONAL, &l->data, 1, DEGREE_MAX),
         FIELD_INT("pipeline", REQUIRED, &l->pipeline, 1, STAGES_MAX),
+        FIELD_INT("virtual_stages", OPTIONAL, &l->virtual_stages, 1, STAGES_MAX),
         FIELD_INT("micro_batch", OPTIONAL, &l->micro_batch, 1, RANK_MAX),
         FIELD_NAME("schedule", OPTIONAL, &l->schedule, schedule_names),
         FIELD_BOOL("sequence_parallel", OPTIONAL, &l->sequence_parallel),
         FIELD_BOOL("fused_attention", OPTIONAL, &l->fused_attention),
         FIELD_NAME("gradient_sync", OPTIONAL, &l->gradient_sync, gradient_sync_names),
         FIELD_BOOL("fused_embedding_sync", OPTIONAL, &l->fused_embedding_sync),
-        FIELD_INT("zero", OPTIONAL, &l->zero, 0, 1),
+        FIELD_INT("zero", OPTIONAL, &l->zero, 0, 3),
+        FIELD_BOOL("offload_optimizer", OPTIONAL, &l->offload_optimizer),
+        FIELD_BOOL("barrier", OPTIONAL, &l->barrier),
+        FIELD_INT("local_loss_every", OPTIONAL, &l->local_loss_every, 0, STAGES_MAX),
+        FIELD_ARRAY("slices", OPTIONAL, &slices),
     };
-    return JSON_FIELDS(object, fields, arena, err);
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    return get_slices(&slices, l, arena, err);
+}
+
+// How many stages a rank has, and slices a sequence, is the schedule's own.
+static enum status check_stages(const struct layout *l, const char *file, struct error *err)
+{
+    const char *name = schedule_names[l->schedule];
+    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS;
+    if (layout_stage_count(l) > STAGES_MAX)
+        return fail(err, BAD_INPUT, "%s: layout: pipeline x virtual_stages: expected at most %d stages, found %d", file, STAGES_MAX, layout_stage_count(l));
+    if (l->schedule == SCHEDULE_ZB_V ? l->virtual_stages != 2 : looped ? l->virtual_stages < 2 : l->virtual_stages != 1)
+        return fail(err, BAD_INPUT, "%s: layout.virtual_stages: %s expects %s, found %d", file, name,
+                    l->schedule == SCHEDULE_ZB_V ? "2" : looped ? "at least 2" : "1", l->virtual_stages);
+    if (l->virtual_stages > 1 && l->pipeline < 2)
+        return fail(err, BAD_INPUT, "%s: layout.pipeline: %s expects at least 2, found %d", file, name, l->pipeline);
+    if (l->schedule == SCHEDULE_TOKEN_SLICED ? l->slice_count < 2 : l->slice_count != 1)
+        return fail(err, BAD_INPUT, "%s: layout.slices: %s expects %s, found %d", file, name,
+                    l->schedule == SCHEDULE_TOKEN_SLICED ? "2 to 8 lengths" : "none", l->slice_count);
+    if (l->slice_count < 1 || l->slice_count > SLICES_MAX || l->local_loss_every < 0)
+        return fail(err, BAD_INPUT, "%s: layout: slices or local_loss_every is out of range", file);
+    return OK;
 }
 
 enum status layout_check(const struct layout *l, const char *file, struct error *err)
 {
     const struct { const char *key; int value, high; } degrees[] = {
         {"tensor", l->tensor, DEGREE_MAX}, {"context", l->context, DEGREE_MAX}, {"data", l->data, DEGREE_MAX},
-        {"pipeline", l->pipeline, STAGES_MAX}, {"micro_batch", l->micro_batch, RANK_MAX},
+        {"pipeline", l->pipeline, STAGES_MAX}, {"virtual_stages", l->virtual_stages, STAGES_MAX}, {"micro_batch", l->micro_batch, RANK_MAX},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
         if (degrees[i].value < 1 || degrees[i].value > degrees[i].high)
             return fail(err, BAD_INPUT, "%s: layout.%s: expected 1 to %d, found %d", file, degrees[i].key, degrees[i].high, degrees[i].value);
-    if (l->zero != 0 && l->zero != 1) return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 or 1, found %d", file, l->zero);
+    if (l->zero < 0 || l->zero > 3) return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 to 3, found %d", file, l->zero);
+    TRY(check_stages(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;
     if (devices > 1e9) return fail(err, BAD_INPUT, "%s: layout: tensor x context x data: expected at most 1e9 devices per stage, found %.0f", file, devices);
     return OK;

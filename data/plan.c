@@ -37,6 +37,9 @@ struct plan_graph plan_graph_of(const struct schedule_request *request)
 struct schedule_request plan_request(const struct plan *p)
 {
     struct schedule_request r = {.kind = p->layout.schedule, .stage_count = p->stage_count, .micro_batches = p->micro_batches,
+                                 .rank_count = p->layout.pipeline, .virtual_stages = p->layout.virtual_stages,
+                                 .slice_count = p->layout.slice_count, .local_loss_every = p->layout.local_loss_every,
+                                 .barrier = p->layout.barrier, .sync_overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED,
                                  .epilogue = p->graph.epilogue, .sync = p->graph.sync, .optimizer = p->graph.optimizer,
                                  .embedding_sync = p->graph.embedding_sync};
     memcpy(r.parts, p->graph.parts, sizeof r.parts);
@@ -79,12 +82,34 @@ static enum status find_group(const struct plan *p, const struct json *at, const
     return json_refuse(at, err, "group: expected the name of one of the plan's groups, found \"%.60s\"", name);
 }
 
+// What stands for the slices behind the first.
+static enum status read_slices(const struct plan *p, const struct json *array, struct plan_stage *s, struct arena *arena, struct error *err)
+{
+    int count = p->layout.slice_count - 1;
+    if (json_length(array) != count) return json_refuse(array, err, "expected %d slices, found %d", count, json_length(array));
+    s->slices = TAKE(arena, count, struct plan_slice);
+    for (int i = 0; i < count; i++) {
+        struct json element = json_element(array, i, arena), forward = {0}, backward = {0};
+        struct json_field fields[] = {
+            FIELD_COUNT("forward_ns", REQUIRED, &s->slices[i].forward_ns, 0, TIME_MAX),
+            FIELD_COUNT("backward_ns", REQUIRED, &s->slices[i].backward_ns, 0, TIME_MAX),
+            FIELD_OBJECT("send_forward_ns", REQUIRED, &forward),
+            FIELD_OBJECT("send_backward_ns", REQUIRED, &backward),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(read_parts(&forward, s->slices[i].send_forward_ns, arena, err));
+        TRY(read_parts(&backward, s->slices[i].send_backward_ns, arena, err));
+    }
+    return OK;
+}
+
 static enum status read_stage(const struct plan *p, const struct json *object, struct plan_stage *s, struct arena *arena, struct error *err)
 {
-    struct json forward = {0}, backward = {0}, epilogue = {0}, memory = {0};
+    struct json forward = {0}, backward = {0}, epilogue = {0}, memory = {0}, slices = {0};
     const char *group = NULL;
     struct json_field fields[] = {
         FOR_PEOPLE("stage"),
+        FOR_PEOPLE("rank"),
         FIELD_INT("first_layer", REQUIRED, &s->first_layer, 0, LAYERS_MAX),
         FIELD_INT("layer_count", REQUIRED, &s->layer_count, 0, LAYERS_MAX),
         FOR_PEOPLE("last_layer"),
@@ -98,6 +123,8 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
         FOR_PEOPLE("compression"),
         FIELD_COUNT("forward_ns", REQUIRED, &s->forward_ns, 0, TIME_MAX),
         FIELD_COUNT("backward_ns", REQUIRED, &s->backward_ns, 0, TIME_MAX),
+        FIELD_COUNT("weight_ns", OPTIONAL, &s->weight_ns, 0, TIME_MAX),
+        FIELD_ARRAY("slices", OPTIONAL, &slices),
         FIELD_COUNT("sync_ns", REQUIRED, &s->sync_ns, 0, TIME_MAX),
         FIELD_COUNT("optimizer_ns", REQUIRED, &s->optimizer_ns, 0, TIME_MAX),
         FIELD_OBJECT("send_forward_ns", REQUIRED, &forward),
@@ -113,6 +140,7 @@ static enum status read_stage(const struct plan *p, const struct json *object, s
     TRY(read_parts(&forward, s->send_forward_ns, arena, err));
     TRY(read_parts(&backward, s->send_backward_ns, arena, err));
     TRY(read_parts(&epilogue, s->send_epilogue_ns, arena, err));
+    TRY(read_slices(p, &slices, s, arena, err));
     return read_memory(&memory, &s->memory, arena, err);
 }
 
@@ -175,7 +203,8 @@ static enum status read_effort(const struct json *object, struct plan_effort *e,
 static enum status read_stages(struct plan *p, const struct json *array, struct arena *arena, struct error *err)
 {
     int count = json_length(array);
-    if (count && count != p->layout.pipeline) return json_refuse(array, err, "expected layout.pipeline %d stages or none, found %d", p->layout.pipeline, count);
+    int expected = layout_stage_count(&p->layout);
+    if (count && count != expected) return json_refuse(array, err, "expected %d stages of the layout or none, found %d", expected, count);
     bool planned = p->outcome == OUTCOME_OPTIMAL || p->outcome == OUTCOME_OPEN;
     if (planned != (count > 0)) return json_refuse(array, err, "expected %s with outcome \"%s\", found %d", planned ? "stages" : "no stage", outcome_names[p->outcome], count);
     p->stage_count = count;
@@ -187,9 +216,23 @@ static enum status read_stages(struct plan *p, const struct json *array, struct 
     return OK;
 }
 
+static enum status read_ranks(struct plan *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    int expected = p->stage_count && p->layout.virtual_stages > 1 ? p->layout.pipeline : 0;
+    if (json_length(array) != expected) return json_refuse(array, err, "expected %d ranks, found %d", expected, json_length(array));
+    if (expected) p->ranks = TAKE(arena, expected, struct plan_rank);
+    for (int i = 0; i < expected; i++) {
+        struct json element = json_element(array, i, arena), memory = {0};
+        struct json_field fields[] = {FOR_PEOPLE("rank"), FIELD_OBJECT("memory", REQUIRED, &memory)};
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(read_memory(&memory, &p->ranks[i].memory, arena, err));
+    }
+    return OK;
+}
+
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0};
+    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0};
     *p = (struct plan){0};
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     struct json_field fields[] = {
@@ -210,6 +253,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_ARRAY("boundary_options", REQUIRED, &boundary),
         FIELD_ARRAY("gradient_options", REQUIRED, &gradient),
         FIELD_ARRAY("stages", REQUIRED, &stages),
+        FIELD_ARRAY("ranks", OPTIONAL, &ranks),
         FIELD_COUNT("seed", OPTIONAL, &p->seed, 0, JSON_COUNT_MAX),
         FIELD_OBJECT("effort", OPTIONAL, &effort),
     };
@@ -221,6 +265,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(priced_boundary_options_get(&boundary, &p->boundary_options, &p->boundary_option_count, arena, err));
     TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count, arena, err));
     TRY(read_stages(p, &stages, arena, err));
+    TRY(read_ranks(p, &ranks, arena, err));
     return read_effort(&effort, &p->effort, arena, err);
 }
 
@@ -257,6 +302,20 @@ static void put_memory(struct json_writer *w, const struct memory_parts *m)
     json_close_object(w);
 }
 
+static void put_slices(struct json_writer *w, const struct plan *p, const struct plan_stage *s)
+{
+    json_open_array(w, "slices");
+    for (int i = 0; i < p->layout.slice_count - 1; i++) {
+        json_open_object(w, NULL);
+        json_put_count(w, "forward_ns", s->slices[i].forward_ns);
+        json_put_count(w, "backward_ns", s->slices[i].backward_ns);
+        put_parts(w, "send_forward_ns", s->slices[i].send_forward_ns);
+        put_parts(w, "send_backward_ns", s->slices[i].send_backward_ns);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 // The stage's compression in words: what it does to its gradient sync and to the backward transfers it sends.
 static const char *compression_of(const struct plan *p, const struct plan_stage *s, struct arena *arena)
 {
@@ -271,8 +330,10 @@ static const char *compression_of(const struct plan *p, const struct plan_stage 
 static void put_stage(struct json_writer *w, const struct plan *p, int i, struct arena *arena)
 {
     const struct plan_stage *s = &p->stages[i];
+    struct schedule_request request = plan_request(p);
     json_open_object(w, NULL);
     json_put_count(w, "stage", i);
+    if (p->layout.virtual_stages > 1) json_put_count(w, "rank", schedule_rank_of(&request, i));
     json_put_count(w, "first_layer", s->first_layer);
     json_put_count(w, "layer_count", s->layer_count);
     json_put_count(w, "last_layer", s->first_layer + s->layer_count - 1);
@@ -286,6 +347,8 @@ static void put_stage(struct json_writer *w, const struct plan *p, int i, struct
     json_put_text(w, "compression", compression_of(p, s, arena));
     json_put_count(w, "forward_ns", s->forward_ns);
     json_put_count(w, "backward_ns", s->backward_ns);
+    if (schedule_splits_backward(p->layout.schedule)) json_put_count(w, "weight_ns", s->weight_ns);
+    if (p->layout.slice_count > 1) put_slices(w, p, s);
     json_put_count(w, "sync_ns", s->sync_ns);
     json_put_count(w, "optimizer_ns", s->optimizer_ns);
     put_parts(w, "send_forward_ns", s->send_forward_ns);
@@ -354,6 +417,14 @@ enum status plan_save(const struct plan *p, const char *path, struct arena *aren
     json_open_array(&w, "stages");
     for (int i = 0; i < p->stage_count; i++) put_stage(&w, p, i, arena);
     json_close_array(&w);
+    if (p->ranks) json_open_array(&w, "ranks");
+    for (int i = 0; p->ranks && i < p->layout.pipeline; i++) {
+        json_open_object(&w, NULL);
+        json_put_count(&w, "rank", i);
+        put_memory(&w, &p->ranks[i].memory);
+        json_close_object(&w);
+    }
+    if (p->ranks) json_close_array(&w);
     json_put_count(&w, "seed", p->seed);
     json_open_flat_object(&w, "effort");
     json_put_count(&w, "boxes", p->effort.boxes);

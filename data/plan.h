@@ -20,6 +20,9 @@ struct memory_parts {
 };
 int64_t memory_total(const struct memory_parts *m);
 
+// What one slice of a micro-batch takes beside the first.
+struct plan_slice { int64_t forward_ns, backward_ns, send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT]; };
+
 struct plan_stage {
     int first_layer, layer_count;
     int group;                      // index in the priced document's groups
@@ -28,11 +31,18 @@ struct plan_stage {
     int gradient_option;            // index in gradient_options
     int boundary_option;            // of the backward transfers this stage sends, over boundary stage-1; 0 for stage 0
     // claims
-    int64_t forward_ns, backward_ns, sync_ns, optimizer_ns;
+    int64_t forward_ns, backward_ns, sync_ns, optimizer_ns;     // of the first slice, where there are several
+    int64_t weight_ns;              // weight gradient, where the schedule splits it off backward
+    struct plan_slice *slices;      // [slice_count - 1]: the slices behind the first
     int64_t send_forward_ns[PART_COUNT], send_backward_ns[PART_COUNT], send_epilogue_ns[PART_COUNT];    // over boundary `stage`
+    // With several stages on a rank: the stage's own share. Activations at its own peak; the constant with the rank's first.
     struct memory_parts memory;
-    int64_t memory_limit_bytes;
+    int64_t memory_limit_bytes;     // of a device of its rank
 };
+
+// A pipeline rank with several stages: its fullest moment. Activations are the greatest over the schedule's peaks; working
+// memory is the largest of its stages'; the rest are sums.
+struct plan_rank { struct memory_parts memory; };
 
 enum outcome { OUTCOME_OPTIMAL, OUTCOME_OPEN, OUTCOME_INFEASIBLE, OUTCOME_NO_PLAN };
 extern const char *const outcome_names[];       // "optimal" (solved to the asked gap), "open", "infeasible", "no_plan"
@@ -65,6 +75,7 @@ struct plan {
     int group_count;
     struct plan_stage *stages;          // stage_count 0 without a plan
     int stage_count;
+    struct plan_rank *ranks;            // [layout.pipeline] where layout.virtual_stages > 1, else NULL
     struct priced_boundary_option *boundary_options;    // copied, so that a plan reads alone
     int boundary_option_count;
     struct priced_gradient_option *gradient_options;

@@ -48,7 +48,8 @@ static enum status read_three(const struct json *array, int64_t to[3], struct ar
 
 static enum status read_run(const struct priced *p, const struct json *object, struct priced_run *r, struct arena *arena, struct error *err)
 {
-    struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0};
+    struct json stash = {0}, working = {0}, feedback = {0}, forward = {0}, backward = {0}, weight = {0}, selective = {0}, full = {0}, optimizer = {0}, sync = {0};
+    int passes = p->slice_count * p->group_count;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &r->name),
         FIELD_INT("count", REQUIRED, &r->count, 1, LAYERS_MAX),
@@ -62,6 +63,7 @@ static enum status read_run(const struct priced *p, const struct json *object, s
         FIELD_INT("cut", REQUIRED, &r->cut, 0, RUNS_MAX),
         FIELD_ARRAY("forward_ns", REQUIRED, &forward),
         FIELD_ARRAY("backward_ns", REQUIRED, &backward),
+        FIELD_ARRAY("weight_ns", OPTIONAL, &weight),
         FIELD_ARRAY("selective_ns", REQUIRED, &selective),
         FIELD_ARRAY("full_ns", REQUIRED, &full),
         FIELD_ARRAY("optimizer_ns", REQUIRED, &optimizer),
@@ -71,10 +73,11 @@ static enum status read_run(const struct priced *p, const struct json *object, s
     TRY(read_three(&stash, r->stash_bytes, arena, err));
     TRY(read_three(&working, r->working_bytes, arena, err));
     TRY(read_prices(&feedback, p->gradient_option_count, 0, &r->feedback_bytes, arena, err));
-    TRY(read_prices(&forward, p->group_count, PRICE_NONE, &r->forward_ns, arena, err));
-    TRY(read_prices(&backward, p->group_count, PRICE_NONE, &r->backward_ns, arena, err));
-    TRY(read_prices(&selective, p->group_count, PRICE_NONE, &r->selective_ns, arena, err));
-    TRY(read_prices(&full, p->group_count, PRICE_NONE, &r->full_ns, arena, err));
+    TRY(read_prices(&forward, passes, PRICE_NONE, &r->forward_ns, arena, err));
+    TRY(read_prices(&backward, passes, PRICE_NONE, &r->backward_ns, arena, err));
+    TRY(read_prices(&weight, p->group_count, PRICE_NONE, &r->weight_ns, arena, err));
+    TRY(read_prices(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
+    TRY(read_prices(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
     TRY(read_prices(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
     return read_tables(&sync, p->gradient_option_count, p->group_count, PRICE_NONE, &r->sync_ns, arena, err);
 }
@@ -98,7 +101,7 @@ static enum status read_group(const struct priced *p, const struct json *object,
 static enum status read_cut(const struct priced *p, const struct json *object, struct priced_cut *c, struct arena *arena, struct error *err)
 {
     struct json feedback = {0}, forward = {0}, backward = {0};
-    int links = p->group_count * p->group_count * PART_COUNT;
+    int links = p->slice_count * p->group_count * p->group_count * PART_COUNT;
     struct json_field fields[] = {
         FIELD_COUNT("message_bytes", REQUIRED, &c->message_bytes, 0, PRICE_MAX),
         FIELD_ARRAY("feedback_bytes", REQUIRED, &feedback),
@@ -197,11 +200,16 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
         FIELD_ARRAY("runs", REQUIRED, &a.runs),
         FIELD_ARRAY("cuts", REQUIRED, &a.cuts),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &a.embedding),
+        FIELD_COUNT("local_forward_ns", OPTIONAL, &p->local_forward_ns, 0, PRICE_MAX),
+        FIELD_COUNT("local_backward_ns", OPTIONAL, &p->local_backward_ns, 0, PRICE_MAX),
+        FIELD_COUNT("local_bytes", OPTIONAL, &p->local_bytes, 0, PRICE_MAX),
         FIELD_OBJECT("budget", OPTIONAL, &budget),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
     };
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(layout_get(&layout, &p->layout, arena, err));
+    p->rank_count = p->layout.pipeline;
+    p->slice_count = p->layout.slice_count;
     TRY(modes_get(&recompute, p->recompute, arena, err));
     TRY(read_arrays(p, &a, arena, err));
     TRY(budget_get(&budget, &p->budget, arena, err));
@@ -238,10 +246,12 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
     put_counts(w, "working_bytes", r->working_bytes, 3);
     put_counts(w, "feedback_bytes", r->feedback_bytes, p->gradient_option_count);
     json_put_count(w, "cut", r->cut);
-    put_counts(w, "forward_ns", r->forward_ns, p->group_count);
-    put_counts(w, "backward_ns", r->backward_ns, p->group_count);
-    put_counts(w, "selective_ns", r->selective_ns, p->group_count);
-    put_counts(w, "full_ns", r->full_ns, p->group_count);
+    int passes = p->slice_count * p->group_count;
+    put_counts(w, "forward_ns", r->forward_ns, passes);
+    put_counts(w, "backward_ns", r->backward_ns, passes);
+    if (schedule_splits_backward(p->layout.schedule)) put_counts(w, "weight_ns", r->weight_ns, p->group_count);
+    put_counts(w, "selective_ns", r->selective_ns, passes);
+    put_counts(w, "full_ns", r->full_ns, passes);
     put_counts(w, "optimizer_ns", r->optimizer_ns, p->group_count);
     put_tables(w, "sync_ns", r->sync_ns, p->gradient_option_count, p->group_count);
     json_close_object(w);
@@ -267,7 +277,7 @@ static void put_groups(struct json_writer *w, const struct priced *p)
 
 static void put_cuts(struct json_writer *w, const struct priced *p)
 {
-    int links = p->group_count * p->group_count * PART_COUNT;
+    int links = p->slice_count * p->group_count * p->group_count * PART_COUNT;
     json_open_array(w, "cuts");
     for (int i = 0; i < p->cut_count; i++) {
         const struct priced_cut *c = &p->cuts[i];
@@ -325,6 +335,11 @@ enum status priced_save(const struct priced *p, const char *path, struct arena *
     json_close_array(&w);
     put_cuts(&w, p);
     if (p->has_embedding_sync) put_counts(&w, "embedding_sync_ns", p->embedding_sync_ns, p->group_count * p->group_count);
+    if (p->layout.local_loss_every) {
+        json_put_count(&w, "local_forward_ns", p->local_forward_ns);
+        json_put_count(&w, "local_backward_ns", p->local_backward_ns);
+        json_put_count(&w, "local_bytes", p->local_bytes);
+    }
     budget_put(&w, "budget", &p->budget);
     rules_put(&w, "rules", p->rules, p->rule_count);
     return document_write(&w, path, err);

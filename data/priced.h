@@ -22,7 +22,8 @@ struct priced_run {
     int64_t *feedback_bytes;            // [gradient_option]: error feedback of the compressed gradient sync
     int cut;                            // class of the message behind a layer of this run
     // By node group; meaningless where the group is excluded.
-    int64_t *forward_ns, *backward_ns;
+    int64_t *forward_ns, *backward_ns;  // [slice * group_count + group]; so are selective and full
+    int64_t *weight_ns;                 // [group]: the weight gradient where the schedule splits it off backward, else 0
     int64_t *selective_ns, *full_ns;    // added to backward
     int64_t *optimizer_ns;
     int64_t **sync_ns;                  // [gradient_option][group]
@@ -30,10 +31,10 @@ struct priced_run {
 
 struct priced_group {
     const char *name, *gpu;
-    int slots;                          // stages that fit on it: data x context x tensor devices each
+    int slots;                          // pipeline ranks that fit on it: data x context x tensor devices each
     int64_t memory_limit_bytes;         // margin taken off
     int64_t constant_bytes;             // context and libraries
-    const char *excluded;               // the reason this group can hold no stage; NULL: it can
+    const char *excluded;               // the reason this group can hold no rank; NULL: it can
     int64_t *sync_constant_ns;          // [gradient_option]: per stage, beside the layers' sync_ns
 };
 
@@ -41,8 +42,9 @@ struct priced_group {
 struct priced_cut {
     int64_t message_bytes;
     int64_t *feedback_bytes;            // [boundary_option], on the sender of the backward transfer
-    // [(from * group_count + to) * PART_COUNT + part], from = group of the earlier stage. All parts are PRICE_NONE where
-    // nothing joins the two groups: they cannot hold neighbouring stages.
+    // [((slice * group_count + from) * group_count + to) * PART_COUNT + part], from = group of the earlier stage. All parts are
+    // PRICE_NONE where nothing joins the two groups: they cannot hold neighbouring stages. A boundary between two stages of
+    // one rank (schedule_is_inner) has no transfer.
     int64_t *forward_ns;
     int64_t **backward_ns;              // [boundary_option][...]: when the option applies
 };
@@ -56,7 +58,10 @@ struct priced {
     struct document document;
     const char *name;
     struct layout layout;
-    int stage_count, micro_batches, layer_count;
+    int stage_count;                    // of all ranks: rank_count x layout.virtual_stages
+    int rank_count;                     // pipeline ranks, each on devices of its own
+    int slice_count;                    // of a micro-batch
+    int micro_batches, layer_count;
     int64_t devices_per_stage;
     bool recompute[RECOMPUTE_COUNT];
     struct priced_run *runs;
@@ -71,6 +76,7 @@ struct priced {
     int gradient_option_count;          // >= 1
     bool has_embedding_sync;            // tied embeddings on more than one stage
     int64_t *embedding_sync_ns;         // [first stage's group * group_count + last stage's group], PRICE_NONE where nothing joins them
+    int64_t local_forward_ns, local_backward_ns, local_bytes;   // added to a stage before a local boundary (struct local_loss)
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;

@@ -31,7 +31,7 @@ int priced_first_layer(const struct priced *p, int run)
 
 bool priced_uses_part(const struct priced *p, enum transfer_part part)
 {
-    int links = p->group_count * p->group_count;
+    int links = p->slice_count * p->group_count * p->group_count;
     for (int c = 0; c < p->cut_count; c++)
         for (int link = 0; link < links; link++) {
             int at = link * PART_COUNT + (int)part;
@@ -80,7 +80,9 @@ static enum status check_run(const struct priced *p, int i, struct error *err)
     for (int k = 0; k < i; k++)
         if (!strcmp(p->runs[k].name, r->name)) return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", name_of(p), i, r->name);
     for (int g = 0; g < p->group_count; g++) {
-        bool missing = r->forward_ns[g] < 0 || r->backward_ns[g] < 0 || r->selective_ns[g] < 0 || r->full_ns[g] < 0 || r->optimizer_ns[g] < 0;
+        bool missing = r->weight_ns[g] < 0 || r->optimizer_ns[g] < 0;
+        for (int pass = g; pass < p->slice_count * p->group_count; pass += p->group_count)
+            missing = missing || r->forward_ns[pass] < 0 || r->backward_ns[pass] < 0 || r->selective_ns[pass] < 0 || r->full_ns[pass] < 0;
         for (int o = 0; o < p->gradient_option_count; o++) missing = missing || r->sync_ns[o][g] < 0;
         if (missing && !p->groups[g].excluded) return fail(err, BAD_INPUT, "%s: runs[%d]: a price on group \"%s\" is negative", name_of(p), i, p->groups[g].name);
     }
@@ -105,15 +107,16 @@ static enum status check_group(const struct priced *p, int i, struct error *err)
 static enum status check_cut(const struct priced *p, int i, struct error *err)
 {
     const struct priced_cut *c = &p->cuts[i];
-    for (int link = 0; link < p->group_count * p->group_count; link++) {
-        bool joined = c->forward_ns[link * PART_COUNT] >= 0;
+    int groups = p->group_count, links = p->slice_count * groups * groups;
+    for (int link = 0; link < links; link++) {
+        bool joined = c->forward_ns[link % (groups * groups) * PART_COUNT] >= 0;
         for (int part = 0; part < PART_COUNT; part++) {
             int at = link * PART_COUNT + part;
             bool differs = (c->forward_ns[at] >= 0) != joined;
             for (int o = 0; o < p->boundary_option_count; o++) differs = differs || (c->backward_ns[o][at] >= 0) != joined;
             if (differs)
                 return fail(err, BAD_INPUT, "%s: cuts[%d]: \"%s\" to \"%s\": expected all parts of all prices or none (-1)", name_of(p), i,
-                            p->groups[link / p->group_count].name, p->groups[link % p->group_count].name);
+                            p->groups[link / groups % groups].name, p->groups[link % groups].name);
         }
     }
     return OK;
@@ -215,7 +218,8 @@ static enum status check_counts(const struct priced *p, struct error *err)
     if (p->run_count < 1 || layers != p->layer_count || layers > LAYERS_MAX)
         return fail(err, BAD_INPUT, "%s: layer_count: expected the sum of the runs' counts (%lld, at most %d), found %d", name_of(p), (long long)layers, LAYERS_MAX, p->layer_count);
     if (p->group_count < 1 || p->group_count > GROUPS_MAX) return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d, found %d", name_of(p), GROUPS_MAX, p->group_count);
-    if (p->stage_count != p->layout.pipeline) return fail(err, BAD_INPUT, "%s: stage_count: expected layout.pipeline %d, found %d", name_of(p), p->layout.pipeline, p->stage_count);
+    if (p->stage_count != layout_stage_count(&p->layout) || p->rank_count != p->layout.pipeline || p->slice_count != p->layout.slice_count)
+        return fail(err, BAD_INPUT, "%s: stage_count: expected the layout's %d stages, found %d", name_of(p), layout_stage_count(&p->layout), p->stage_count);
     if (p->stage_count > p->layer_count) return fail(err, BAD_INPUT, "%s: stage_count: expected at most %d layers, found %d", name_of(p), p->layer_count, p->stage_count);
     if (p->devices_per_stage != devices)
         return fail(err, BAD_INPUT, "%s: devices_per_stage: expected tensor x context x data %lld, found %lld", name_of(p), (long long)devices, (long long)p->devices_per_stage);

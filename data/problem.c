@@ -70,12 +70,14 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
-    if (p->job.layout.pipeline > p->model.layer_count)
-        return fail(err, BAD_INPUT, "%s: layout.pipeline: expected at most the model's %d layers, found %d", job, p->model.layer_count, p->job.layout.pipeline);
+    int stages = layout_stage_count(&p->job.layout);
+    if (stages > p->model.layer_count)
+        return fail(err, BAD_INPUT, "%s: layout.%s: expected at most the model's %d layers, found %d", job,
+                    p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline", p->model.layer_count, stages);
     bool blocks = false;
     for (int i = 0; i < p->model.run_count; i++) blocks = blocks || p->model.runs[i].kind == LAYER_BLOCK;
     if (blocks) TRY(check_shape(p, model, err));
-    TRY(rules_check(p->job.rules, p->job.rule_count, p->job.layout.pipeline, p->model.layer_count, job, err));
+    TRY(rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
     return OK;
 }

@@ -110,10 +110,12 @@ static int count_in_flight(const struct builder *b, int stage)
 static enum status make_turns(struct builder *b, struct error *err)
 {
     turn_generator *const generators[] = {[SCHEDULE_GPIPE] = gpipe_turns, [SCHEDULE_1F1B] = one_f_one_b_turns};
+    if ((size_t)b->schedule->request.kind >= ARRAY_LENGTH(generators))
+        return fail(err, UNAVAILABLE, "schedule: %s has no generator", schedule_names[b->schedule->request.kind]);
     turn_generator *generate = generators[b->schedule->request.kind];
     for (int s = 0; s < b->stage_count; s++) {
         b->turns[s] = TAKE(b->arena, 2 * b->micro_batches, struct turn);
-        generate(b->turns[s], s, b->stage_count, b->micro_batches);
+        generate(b->turns[s], &b->schedule->request, s);
         TRY(check_turns(b, s, err));
         b->schedule->in_flight[s] = count_in_flight(b, s);
     }

@@ -57,23 +57,3 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
     return status;
 }
 
-const char *symbol_kind_name(int kind)
-{
-    static const char *const names[SYMBOL_KIND_COUNT] = {
-        "forward",
-        "backward",
-        "sync",
-        "optimizer",
-        "send_forward.blocking",
-        "send_forward.link",
-        "send_forward.delay",
-        "send_backward.blocking",
-        "send_backward.link",
-        "send_backward.delay",
-        "send_epilogue.blocking",
-        "send_epilogue.link",
-        "send_epilogue.delay",
-        "embedding_sync",
-    };
-    return kind >= 0 && kind < SYMBOL_KIND_COUNT ? names[kind] : "unknown";
-}

@@ -51,7 +51,7 @@ bool choices_durations(const struct choices *c, const int *chosen, int64_t *dura
 {
     const struct priced *p = c->priced;
     int stages = p->stage_count;
-    memset(durations, 0, (size_t)symbol_count(stages) * sizeof *durations);
+    memset(durations, 0, (size_t)symbol_count(stages, c->priced->slice_count) * sizeof *durations);
     for (int s = 0; s < stages; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
         durations[symbol_index(stages, SYMBOL_FORWARD, s)] = x->forward_ns;

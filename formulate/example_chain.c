@@ -111,7 +111,7 @@ static void make_job(struct job *job, const struct chain_request *r, struct aren
                      .layout = {.tensor = 1,
                                 .context = 1,
                                 .data = 1,
-                                .pipeline = r->stages,
+                                LAYOUT_PLAIN(r->stages),
                                 .micro_batch = 1,
                                 .schedule = SCHEDULE_1F1B},
                      .recompute = {[RECOMPUTE_NONE] = true, [RECOMPUTE_FULL] = true, [RECOMPUTE_FIRST_LAYERS] = true},

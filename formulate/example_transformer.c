@@ -120,7 +120,7 @@ enum status example_four(struct problem *problem, const char *costs, double memo
          .precision = FP32,
          .memory_fraction = 0.9,
          .quality_budget = -1,
-         .layout = {.tensor = 1, .context = 1, .data = 1, .pipeline = 4, .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
+         .layout = {.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(4), .micro_batch = 1, .schedule = SCHEDULE_1F1B}};
     const char *path;
     *problem = (struct problem){.name = r.name, .job = job_of(&r, arena)};
     TRY(shipped_find(&path, "models", "gpt2-xl", arena, err));

@@ -10,7 +10,7 @@
 
 bool *symbols_used(const struct schedule *schedule, struct arena *arena)
 {
-    bool *used = TAKE(arena, symbol_count(schedule->request.stage_count), bool);
+    bool *used = TAKE(arena, symbol_count(schedule->request.stage_count, schedule->request.slice_count), bool);
     for (int i = 0; i < schedule->operation_count; i++) used[schedule->operations[i].symbol] = true;
     return used;
 }
@@ -81,6 +81,7 @@ static int64_t stage_value(const struct choice *x, int kind)
     switch (kind) {
     case SYMBOL_FORWARD: return x->forward_ns;
     case SYMBOL_BACKWARD: return x->backward_ns;
+    case SYMBOL_WEIGHT: return 0;
     case SYMBOL_SYNC: return x->sync_ns;
     default: assert(kind == SYMBOL_OPTIMIZER); return x->optimizer_ns;
     }
@@ -245,8 +246,8 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
     *f = (struct formulation){.choices = c};
     milp_begin(&f->milp, arena);
     milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
-    f->symbol_column = TAKE(arena, symbol_count(stages), int);
-    for (int i = 0; i < symbol_count(stages); i++) f->symbol_column[i] = -1;
+    f->symbol_column = TAKE(arena, symbol_count(stages, c->priced->slice_count), int);
+    for (int i = 0; i < symbol_count(stages, c->priced->slice_count); i++) f->symbol_column[i] = -1;
     f->choice_column = TAKE(arena, stages, int *);
     f->level_column = TAKE(arena, stages, int *);
     f->level_load_ns = TAKE(arena, stages, int64_t *);
@@ -278,14 +279,14 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
 // Symbols that are always equal share a column; such are of one boundary.
 int formulate_add_path(struct formulation *f, const int *counts)
 {
-    int stages = f->choices->priced->stage_count;
+    int stages = f->choices->priced->stage_count, symbols = symbol_count(stages, f->choices->priced->slice_count);
     struct milp *m = &f->milp;
     milp_add_entry(m, 0, 1);
-    for (int symbol = 0; symbol < symbol_count(stages); symbol++) {
+    for (int symbol = 0; symbol < symbols; symbol++) {
         int column = f->symbol_column[symbol];
         if (column < 0 || m->columns[column].a != symbol) continue;
         int64_t count = 0;
-        for (int other = symbol % stages; other < symbol_count(stages); other += stages)
+        for (int other = symbol % stages; other < symbols; other += stages)
             if (f->symbol_column[other] == column) count += counts[other];
         milp_add_entry(m, column, -count);
     }

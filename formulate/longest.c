@@ -165,7 +165,7 @@ static void make_nodes(struct compiler *c, struct arena *arena)
 
 enum status graph_compile(struct graph **graph, const struct schedule *schedule, struct arena *arena, struct error *err)
 {
-    int n = schedule->operation_count, symbols = symbol_count(schedule->request.stage_count);
+    int n = schedule->operation_count, symbols = symbol_count(schedule->request.stage_count, schedule->request.slice_count);
     struct graph *g = TAKE(arena, 1, struct graph);
     assert(symbols < UINT16_MAX);
     g->symbol_count = symbols;

@@ -33,7 +33,7 @@ static void put_symbols(struct json_writer *w, const struct formulation *f, int 
     int stages = f->choices->priced->stage_count;
     json_put_count(w, "stage", f->milp.columns[column].a % stages);
     json_open_flat_array(w, "durations_ns_of");
-    for (int i = 0; i < symbol_count(stages); i++)
+    for (int i = 0; i < symbol_count(stages, f->choices->priced->slice_count); i++)
         if (f->symbol_column[i] == column) json_put_text(w, NULL, symbol_kind_name(i / stages));
     json_close_array(w);
 }

@@ -144,6 +144,7 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     *to = (struct priced_run){.name = from->name, .count = from->count, .recomputable = from->recomputable};
     to->forward_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->backward_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->selective_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->full_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
@@ -161,7 +162,9 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
                               .layout = job->layout,
-                              .stage_count = job->layout.pipeline,
+                              .stage_count = layout_stage_count(&job->layout),
+                              .rank_count = job->layout.pipeline,
+                              .slice_count = job->layout.slice_count,
                               .micro_batches = job_micro_batches(job),
                               .layer_count = problem->model.layer_count,
                               .run_count = problem->model.run_count,

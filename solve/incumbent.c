@@ -74,7 +74,7 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
                       bool (*should_stop)(void *), void *stop_argument, struct arena *arena)
 {
     struct search s = {.best = best, .c = c, .g = g, .stage_count = c->priced->stage_count,
-                       .symbols = symbol_count(c->priced->stage_count), .random = seed, .should_stop = should_stop,
+                       .symbols = symbol_count(c->priced->stage_count, c->priced->slice_count), .random = seed, .should_stop = should_stop,
                        .stop_argument = stop_argument, .arena = arena};
     if (!best->chosen)
         best->chosen = TAKE(arena, s.stage_count, int);

@@ -74,7 +74,7 @@ static void trace_back(struct report_replay *r, const int *waited_for)
 enum status report_replay(struct report_replay *r, const struct plan *plan, struct arena *arena, struct error *err)
 {
     struct schedule_request request = plan_request(plan);
-    *r = (struct report_replay){.durations = TAKE(arena, symbol_count(plan->stage_count), int64_t)};
+    *r = (struct report_replay){.durations = TAKE(arena, symbol_count(plan->stage_count, plan->layout.slice_count), int64_t)};
     TRY(schedule_build(&r->schedule, &request, arena, err));
     int n = r->schedule.operation_count, *order = TAKE(arena, n, int), *waited_for = TAKE(arena, n, int);
     set_durations(r->durations, plan);

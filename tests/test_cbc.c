@@ -91,7 +91,7 @@ static void check_one(uint64_t seed, int *checked)
     CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
     if (result.plan.outcome == OUTCOME_OPTIMAL) {
         struct schedule_request request = schedule_request_of(&priced);
-        int symbols = symbol_count(priced.stage_count);
+        int symbols = symbol_count(priced.stage_count, priced.slice_count);
         double objective = 0;
         struct named_value *values = NULL;
         int64_t *whole = TAKE(&arena, symbols, int64_t);

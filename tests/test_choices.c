@@ -345,7 +345,7 @@ static void medium_memory(struct priced *p) { p->groups[0].memory_limit_bytes = 
 static void few_slots(struct priced *p) { p->groups[0].slots = 1; }
 static void excluded(struct priced *p) { p->groups[0].excluded = "it has no bf16"; }
 static void strict_rule(struct priced *p) { p->rules[0].layers_min = 9; }
-static void few_layers(struct priced *p) { p->stage_count = 11; p->layout.pipeline = 11; }
+static void few_layers(struct priced *p) { p->stage_count = p->rank_count = p->layout.pipeline = 11; }
 
 static void hopeless_stages_say_why(void **state)
 {

@@ -114,7 +114,7 @@ static void every_shipped_pair_prices(void **state)
                                             .precision = FP16,
                                             .layout = {.tensor = m ? 8 : 1,
                                                        .context = 1,
-                                                       .pipeline = 4,
+                                                       LAYOUT_PLAIN(4),
                                                        .micro_batch = 1,
                                                        .schedule = SCHEDULE_GPIPE},
                                             .memory_fraction = 0.9};
@@ -151,7 +151,7 @@ static void published_layer_times(void **state)
                                         .precision = FP16,
                                         .layout = {.tensor = 8,
                                                    .context = 1,
-                                                   .pipeline = 1,
+                                                   LAYOUT_PLAIN(1),
                                                    .micro_batch = 4,
                                                    .sequence_parallel = rows[i].sequence_parallel},
                                         .memory_fraction = 1};
@@ -174,7 +174,7 @@ static void compression_as_asked(void **state)
     struct transformer_request r = {.name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
     r.sequence = 1024;
     r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128, r.quality_budget = 3;
-    r.layout = (struct layout){.tensor = 1, .context = 1, .pipeline = 4, .micro_batch = 8};
+    r.layout = (struct layout){.tensor = 1, .context = 1, LAYOUT_PLAIN(4), .micro_batch = 8};
     demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
     const struct priced *p = write_and_price(b);
     assert_int_equal(p->boundary_option_count, 2);

@@ -104,7 +104,7 @@ static void check_levels(const struct checked *k)
 
 static bool *used_symbols(const struct schedule *s, struct arena *arena)
 {
-    bool *used = TAKE(arena, symbol_count(s->request.stage_count), bool);
+    bool *used = TAKE(arena, symbol_count(s->request.stage_count, s->request.slice_count), bool);
     for (int i = 0; i < s->operation_count; i++) used[s->operations[i].symbol] = true;
     return used;
 }
@@ -119,7 +119,7 @@ static void check_combination(struct checked *k, const bool *used)
     double floating[20000];
     int decoded[8];
     assert_true(choices_durations(&k->c, k->chosen, k->durations));
-    for (int i = 0; i < symbol_count(k->p.stage_count); i++)
+    for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
         if (used[i]) assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]], k->durations[i]);
     check_levels(k);
     for (int j = 0; j < m->column_count; j++) floating[j] = (double)k->values[j];
@@ -219,7 +219,7 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
         bool found = draw(k, &seed, 400);
         while (found && !choices_fit_together(&k->c, k->chosen) && (found = advance(k))) continue;
         if (found) {
-            int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count), int);
+            int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), int);
             choices_durations(&k->c, k->chosen, k->durations);
             graph_longest(k->graph, k->durations, counts);
             struct milp *m = &k->f.milp;

@@ -24,9 +24,11 @@ static int64_t random_below(uint64_t *state, int64_t n) { return (int64_t)(next_
 
 static struct schedule_request draw_request(uint64_t *state)
 {
+    enum schedule_kind kind = random_below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE;
+    int stages = 1 + (int)random_below(state, 9);
     struct schedule_request r = {
-        .kind = random_below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
-        .stage_count = 1 + (int)random_below(state, 9),
+        .kind = kind,
+        SCHEDULE_PLAIN(stages),
         .micro_batches = 1 + (int)random_below(state, 14),
         .epilogue = random_below(state, 2),
         .sync = random_below(state, 2),
@@ -115,7 +117,7 @@ static void test_random(void **state)
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
         int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols, int),
             *path = TAKE(&arena, s.operation_count, int), path_count;
-        assert_int_equal(symbols, symbol_count(r.stage_count));
+        assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
         for (int draw = 0; draw < 4; draw++) {
             int64_t *durations = draw_durations(&seed, symbols, draw % 2 ? 5 : (int64_t)1 << 40, &arena),
                     *end = TAKE(&arena, s.operation_count, int64_t);
@@ -146,10 +148,10 @@ static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage
 {
     struct error err = {OK, ""};
     struct schedule_request r = {
-        .kind = kind, .stage_count = stage_count, .micro_batches = micro_batches, .parts = {[PART_DELAY] = delay}};
+        .kind = kind, SCHEDULE_PLAIN(stage_count), .micro_batches = micro_batches, .parts = {[PART_DELAY] = delay}};
     assert_int_equal(schedule_build(&p->schedule, &r, arena, &err), OK);
     assert_int_equal(graph_compile(&p->graph, &p->schedule, arena, &err), OK);
-    p->durations = TAKE(arena, symbol_count(stage_count), int64_t);
+    p->durations = TAKE(arena, symbol_count(stage_count, 1), int64_t);
     p->stage_count = stage_count;
 }
 

@@ -223,7 +223,7 @@ static void random_job(struct job *j, struct random *rng, struct arena *arena)
     *l = (struct layout){.tensor = 1 << random_between(rng, 0, 3),
                          .context = 1 << random_between(rng, 0, 2),
                          .data = (int)random_between(rng, 1, 6),
-                         .pipeline = (int)random_between(rng, 1, 8),
+                         LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
                          .micro_batch = (int)random_between(rng, 1, 4),
                          .schedule = SCHEDULE_1F1B,
                          .sequence_parallel = random_chance(rng, 50),

@@ -119,7 +119,7 @@ static void test_replay_large(void **state)
     arena_open(&arena, NULL);
     struct plan plan = random_plan(&seed, &arena);
     plan.layout.schedule = SCHEDULE_1F1B;
-    plan.stage_count = 32;
+    plan.stage_count = plan.layout.pipeline = 32;
     plan.micro_batches = 256;
     plan.graph = (struct plan_graph){{true, true, true}, true, false, false, false};
     plan.stages = TAKE(&arena, 32, struct plan_stage);

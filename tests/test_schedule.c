@@ -60,19 +60,19 @@ static void test_written_order(void **state)
     struct schedule s;
     arena_open(&arena, NULL);
     build(&s,
-          &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 3, .micro_batches = 4, .optimizer = true},
+          &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(3), .micro_batches = 4, .optimizer = true},
           &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
     assert_string_equal(compute_text(&s, 1, &arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
     assert_string_equal(compute_text(&s, 2, &arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, .stage_count = 4, .micro_batches = 2}, &arena);
+    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2}, &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 B0 B1");
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, .stage_count = 2, .micro_batches = 3}, &arena);
+    build(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3}, &arena);
     for (int stage = 0; stage < 2; stage++) assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
     // Both ends take the forward transfer of a crossing pair first.
     build(&s,
           &(struct schedule_request){
-              .kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
+              .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
           &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 f0 F1 f1 b0 B0 F2 f2 b1 B1 b2 B2");
     assert_string_equal(compute_text(&s, 1, &arena), "f0 F0 B0 f1 b0 F1 B1 f2 b1 F2 B2 b2");
@@ -166,7 +166,7 @@ static void test_messages(void **state)
         struct arena arena;
         struct schedule s;
         struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
-                                     .stage_count = 4,
+                                     SCHEDULE_PLAIN(4),
                                      .micro_batches = 5,
                                      .parts = {mask & 1, mask & 2, mask & 4},
                                      .epilogue = mask & 16};
@@ -191,7 +191,7 @@ static void test_all_shapes(void **state)
                 struct arena arena;
                 struct schedule s;
                 struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
-                                             .stage_count = p,
+                                             SCHEDULE_PLAIN(p),
                                              .micro_batches = m,
                                              .parts = {mask & 1, mask & 2, mask & 4},
                                              .epilogue = m % 2,
@@ -218,7 +218,7 @@ static void test_large_blocking(void **state)
         arena_open(&arena, NULL);
         build(&s,
               &(struct schedule_request){.kind = SCHEDULE_1F1B,
-                                         .stage_count = shapes[i][0],
+                                         SCHEDULE_PLAIN(shapes[i][0]),
                                          .micro_batches = shapes[i][1],
                                          .parts = {true, true, true}},
               &arena);
@@ -238,7 +238,7 @@ static void test_epilogue(void **state)
             arena_open(&arena, NULL);
             build(&s,
                   &(struct schedule_request){.kind = (enum schedule_kind)kind,
-                                             .stage_count = p,
+                                             SCHEDULE_PLAIN(p),
                                              .micro_batches = m,
                                              .parts = {[PART_LINK] = true},
                                              .epilogue = true},
@@ -275,7 +275,7 @@ static void test_endings(void **state)
     struct arena arena;
     struct schedule s;
     struct schedule_request r = {.kind = SCHEDULE_1F1B,
-                                 .stage_count = 3,
+                                 SCHEDULE_PLAIN(3),
                                  .micro_batches = 2,
                                  .sync = true,
                                  .optimizer = true,
@@ -308,7 +308,7 @@ static void test_deadlock(void **state)
     arena_open(&arena, NULL);
     build(&s,
           &(struct schedule_request){
-              .kind = SCHEDULE_1F1B, .stage_count = 2, .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
+              .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
           &arena);
     const struct stream *c = stream_of(&s, STREAM_COMPUTE, 1);
     int swapped = c->operations[3];         // stage 1 sends backward before it takes the next forward
@@ -328,7 +328,7 @@ static void test_too_large(void **state)
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
     struct schedule_request r = {.kind = SCHEDULE_GPIPE,
-                                 .stage_count = STAGES_MAX,
+                                 SCHEDULE_PLAIN(STAGES_MAX),
                                  .micro_batches = MICRO_BATCHES_MAX,
                                  .parts = {true, true, true}};
     assert_int_equal(schedule_build(&s, &r, &arena, &err), BAD_INPUT);

@@ -151,7 +151,7 @@ static void check_combination(struct checked *k, const bool *used, long *plans)
     int64_t found[8 * SYMBOL_KIND_COUNT];
     double *floating = TAKE(&k->arena, k->f.milp.column_count, double);
     choices_durations(&k->raw, k->chosen, durations);
-    for (int i = 0; i < symbol_count(k->p.stage_count); i++)
+    for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
         if (used[i]) assert_int_equal(k->f.symbol_column[i] < 0 ? 0 : k->values[k->f.symbol_column[i]], durations[i]);
     for (int j = 0; j < k->f.milp.column_count; j++) floating[j] = (double)k->values[j];
     assert_true(formulation_decode(&k->f, floating, decoded));
@@ -179,7 +179,7 @@ static void rows_hold_exactly_for_plans(void **state)
             assert_int_equal(formulate_textbook(&k->f, &k->c, 1000000, &k->arena, &err), OK);
             k->values = TAKE(&k->arena, k->f.milp.column_count, int64_t);
             enumerate(k);
-            bool *used = TAKE(&k->arena, symbol_count(k->p.stage_count), bool);
+            bool *used = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), bool);
             for (int o = 0; o < k->schedule.operation_count; o++) used[k->schedule.operations[o].symbol] = true;
             // Stages are drawn so that the layers mostly meet, and mostly from what is valid by itself.
             for (int sample = 0; sample < 400 && plans < before + 40; sample++) {

@@ -72,7 +72,7 @@ static bool trial_open(struct trial *t, uint64_t seed, const struct random_limit
         graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
         fail_msg("seed %llu: %s", (unsigned long long)seed, t->err.text);
     t->chosen = TAKE(&t->arena, t->priced.stage_count, int);
-    int64_t *durations = TAKE(&t->arena, symbol_count(t->priced.stage_count), int64_t);
+    int64_t *durations = TAKE(&t->arena, symbol_count(t->priced.stage_count, t->priced.slice_count), int64_t);
     if (!choose(t, 0) || !choices_durations(&t->choices, t->chosen, durations)) {
         arena_close(&t->arena);
         return false;

@@ -87,7 +87,7 @@ static void make_plan(struct folder *f)
     MUST(choices_build(&choices, &priced, &schedule, &f->arena, &f->err));
     MUST(graph_compile(&graph, &schedule, &f->arena, &f->err));
     int *chosen = TAKE(&f->arena, priced.stage_count, int);
-    int64_t *durations = TAKE(&f->arena, symbol_count(priced.stage_count), int64_t);
+    int64_t *durations = TAKE(&f->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
     for (int s = 0; s < priced.stage_count; s++) {
         // The plain choice: one layer, nothing compressed.
         for (chosen[s] = 0; chosen[s] < choices.stages[s].count; chosen[s]++) {

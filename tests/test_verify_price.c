@@ -237,7 +237,7 @@ static struct problem hand_problem(void)
                          .adam = true,
                          .memory_fraction = 0.5,
                          .memory_margin_bytes = 7};
-    p.job.layout = (struct layout){.tensor = 1, .context = 1, .data = 2, .pipeline = 2, .micro_batch = 1};
+    p.job.layout = (struct layout){.tensor = 1, .context = 1, .data = 2, LAYOUT_PLAIN(2), .micro_batch = 1};
     return p;
 }
 

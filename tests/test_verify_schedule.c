@@ -14,8 +14,9 @@
 
 static struct schedule_request random_request(struct random *rng)
 {
-    struct schedule_request r = {.kind = random_chance(rng, 50) ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
-                                 .stage_count = (int)random_between(rng, 1, 6)};
+    enum schedule_kind kind = random_chance(rng, 50) ? SCHEDULE_1F1B : SCHEDULE_GPIPE;
+    int stages = (int)random_between(rng, 1, 6);
+    struct schedule_request r = {.kind = kind, SCHEDULE_PLAIN(stages)};
     r.micro_batches = (int)random_between(rng, 1, 9);
     for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_chance(rng, 60);
     r.epilogue = random_chance(rng, 50);
@@ -117,7 +118,7 @@ static bool bend_dependence(struct table *t)
 static bool rename_operation(struct table *t)
 {
     struct operation *o = &t->schedule.operations[random_between(&t->rng, 0, t->schedule.operation_count - 1)];
-    int symbol = (int)random_between(&t->rng, 0, symbol_count(t->request.stage_count) - 1);
+    int symbol = (int)random_between(&t->rng, 0, symbol_count(t->request.stage_count, t->request.slice_count) - 1);
     if (symbol == o->symbol) return false;
     o->symbol = symbol;
     return true;
@@ -245,7 +246,7 @@ static void test_replay_is_longest_path(void **state)
         struct table t;
         struct graph *graph;
         table_open(&t, seed);
-        int64_t *durations = TAKE(&t.arena, symbol_count(t.request.stage_count), int64_t);
+        int64_t *durations = TAKE(&t.arena, symbol_count(t.request.stage_count, t.request.slice_count), int64_t);
         struct plan plan = random_claims(&t, durations);
         assert_int_equal(graph_compile(&graph, &t.schedule, &t.arena, &t.err), OK);
         assert_int_equal(judged_replay(&t.schedule, &plan, &t.arena), graph_longest(graph, durations, NULL));
@@ -258,7 +259,7 @@ static void test_cycle(void **state)
     (void)state;
     struct table t;
     table_open(&t, 1);
-    int64_t *durations = TAKE(&t.arena, symbol_count(t.request.stage_count), int64_t);
+    int64_t *durations = TAKE(&t.arena, symbol_count(t.request.stage_count, t.request.slice_count), int64_t);
     struct plan plan = random_claims(&t, durations);
     const struct stream *s = &t.schedule.streams[0];
     assert_true(s->count > 1);

@@ -1,12 +1,13 @@
 // GPipe: all forwards, then all backwards, both in the order of the micro-batches. Every stage holds the activations of
 // all micro-batches at its turning point.
+#include "data/schedule.h"
 #include "data/schedules/turns.h"
 
-void gpipe_turns(struct turn *turns, int stage, int stage_count, int micro_batches)
+void gpipe_turns(struct turn *turns, const struct schedule_request *request, int rank)
 {
-    (void)stage, (void)stage_count;
-    for (int i = 0; i < micro_batches; i++) {
-        turns[i] = (struct turn){PASS_FORWARD, i};
-        turns[micro_batches + i] = (struct turn){PASS_BACKWARD, i};
+    (void)rank;
+    for (int i = 0; i < request->micro_batches; i++) {
+        turns[i] = (struct turn){PASS_FORWARD, i, 0, 0};
+        turns[request->micro_batches + i] = (struct turn){PASS_BACKWARD, i, 0, 0};
     }
 }

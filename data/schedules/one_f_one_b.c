@@ -1,13 +1,14 @@
-// 1F1B (PipeDream-flush, 2104.04473): stage s does min(m, p-s-1) warm-up forwards, then alternates forward and backward,
-// then drains. It holds at most min(m, p-s) micro-batches.
+// 1F1B (PipeDream-flush, 2104.04473): rank r does min(m, p-r-1) warm-up forwards, then alternates forward and backward,
+// then drains. It holds at most min(m, p-r) micro-batches.
+#include "data/schedule.h"
 #include "data/schedules/turns.h"
 
-void one_f_one_b_turns(struct turn *turns, int stage, int stage_count, int micro_batches)
+void one_f_one_b_turns(struct turn *turns, const struct schedule_request *request, int rank)
 {
-    int behind = stage_count - stage - 1, warm_up = behind < micro_batches ? behind : micro_batches, next = 0;
-    for (int i = 0; i < warm_up; i++) turns[next++] = (struct turn){PASS_FORWARD, i};
-    for (int i = 0; i < micro_batches; i++) {
-        if (warm_up + i < micro_batches) turns[next++] = (struct turn){PASS_FORWARD, warm_up + i};
-        turns[next++] = (struct turn){PASS_BACKWARD, i};
+    int m = request->micro_batches, behind = request->rank_count - rank - 1, warm_up = behind < m ? behind : m, next = 0;
+    for (int i = 0; i < warm_up; i++) turns[next++] = (struct turn){PASS_FORWARD, i, 0, 0};
+    for (int i = 0; i < m; i++) {
+        if (warm_up + i < m) turns[next++] = (struct turn){PASS_FORWARD, warm_up + i, 0, 0};
+        turns[next++] = (struct turn){PASS_BACKWARD, i, 0, 0};
     }
 }

@@ -99,7 +99,7 @@ const struct planted planted_damages[] = {
     {FORMAT_JOB, "\"pipeline\": 3", "\"pipeline\": 257", "layout.pipeline", true},
     {FORMAT_JOB, "\"pipeline\": 3,", "", "layout", true},
     {FORMAT_JOB, "\"schedule\": \"1f1b\"", "\"schedule\": \"2f2b\"", "layout.schedule", true},
-    {FORMAT_JOB, "\"zero\": 1", "\"zero\": 3", "layout.zero", true},
+    {FORMAT_JOB, "\"zero\": 1", "\"zero\": 4", "layout.zero", true},
     {FORMAT_JOB, "\"selective\", \"full\"", "\"selective\", \"fully\"", "recompute[2]", true},
     {FORMAT_JOB, "\"selective\", \"full\"", "\"selective\", \"selective\"", "recompute[2]", true},
     {FORMAT_JOB, "\"rank\": 4", "\"rank\": 0", "boundary_options[0].rank", true},

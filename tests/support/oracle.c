@@ -318,7 +318,7 @@ enum status oracle_answer(struct oracle *e, const struct priced *p, const struct
     w.slots_used = TAKE(arena, p->group_count, int);
     w.order = TAKE(arena, s->operation_count, int);
     w.end = TAKE(arena, s->operation_count, int64_t);
-    w.durations = TAKE(arena, symbol_count(S), int64_t);
+    w.durations = TAKE(arena, symbol_count(S, p->slice_count), int64_t);
     for (int stage = 0; stage < S; stage++) {
         w.way_count[stage] = ways_of_stage(NULL, p, s, stage);
         w.ways[stage] = TAKE(arena, w.way_count[stage], struct way);

@@ -64,7 +64,7 @@ struct plan small_plan(struct arena *arena)
         .layout = {.tensor = 4,
                    .context = 1,
                    .data = 2,
-                   .pipeline = 4,
+                   LAYOUT_PLAIN(4),
                    .micro_batch = 1,
                    .schedule = SCHEDULE_1F1B,
                    .sequence_parallel = true,
@@ -94,7 +94,7 @@ static uint64_t next_random(uint64_t *state)
 struct plan random_plan(uint64_t *seed, struct arena *arena)
 {
     struct plan plan = small_plan(arena);
-    plan.stage_count = 1 + (int)(next_random(seed) % 6);
+    plan.stage_count = plan.layout.pipeline = 1 + (int)(next_random(seed) % 6);
     plan.micro_batches = 1 + (int)(next_random(seed) % 9);
     plan.layout.schedule = next_random(seed) % 2 ? SCHEDULE_GPIPE : SCHEDULE_1F1B;
     plan.stages = TAKE(arena, plan.stage_count, struct plan_stage);

@@ -257,7 +257,7 @@ static void draw_layout(struct draw *d)
     *l = (struct layout){.tensor = 1,
                          .context = 1,
                          .data = random_chance(d->rng, 50) ? 2 : 1,
-                         .pipeline = d->stages,
+                         LAYOUT_PLAIN(d->stages),
                          .micro_batch = 1};
     if (shape) {
         l->tensor = random_chance(d->rng, 30) ? 2 : 1;

@@ -53,6 +53,7 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
         run->feedback_bytes[0] = 0;
         run->forward_ns = numbers(arena, state, p->group_count, 20);
         run->backward_ns = numbers(arena, state, p->group_count, 40);
+        run->weight_ns = TAKE(arena, p->group_count, int64_t);
         run->selective_ns = numbers(arena, state, p->group_count, 6);
         run->full_ns = numbers(arena, state, p->group_count, 20);
         run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
@@ -163,11 +164,12 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6),
         .group_count = 1 + below(state, 3),
                          .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = p->stage_count, .micro_batch = 1,
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(p->stage_count), .micro_batch = 1,
         .schedule = below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE, .gradient_sync = below(state, 2)
             ? SYNC_OVERLAPPED : SYNC_EXPOSED};
     p->recompute[RECOMPUTE_NONE] = true;
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
+    p->rank_count = p->stage_count, p->slice_count = 1;
     draw_options(p, state, arena);
     draw_runs(p, state, arena);
     draw_groups(p, state, arena);
@@ -192,7 +194,7 @@ static void chain_run(struct priced_run *run, struct arena *arena, int types, co
     *run = (struct priced_run){.name = name, .count = count, .forward_ns = times(arena, types, factor),
         .backward_ns = times(arena, types, 2 * factor),
         .selective_ns = TAKE(arena, types, int64_t), .full_ns = times(arena, types, factor),
-            .optimizer_ns = TAKE(arena, types, int64_t),
+            .optimizer_ns = TAKE(arena, types, int64_t), .weight_ns = TAKE(arena, types, int64_t),
         .feedback_bytes = TAKE(arena, 1, int64_t), .sync_ns = TAKE(arena, 1, int64_t *)};
     run->sync_ns[0] = TAKE(arena, types, int64_t);
 }
@@ -210,11 +212,11 @@ static void chain_links(struct priced *p, int types, struct arena *arena)
 
 void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena)
 {
-    *p = (struct priced){.name = "chain", .stage_count = stages, .micro_batches = micro_batches,
+    *p = (struct priced){.name = "chain", .stage_count = stages, .rank_count = stages, .slice_count = 1, .micro_batches = micro_batches,
         .layer_count = layers + 2, .run_count = 3,
         .group_count = types, .cut_count = 1, .boundary_option_count = 1, .gradient_option_count = 1, .devices_per_stage = 1,
         .recompute = {true, false, true, true}, .budget = {-1, -1, -1, 0}};
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = stages, .micro_batch = 1,
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, LAYOUT_PLAIN(stages), .micro_batch = 1,
         .schedule = SCHEDULE_1F1B};
     p->runs = TAKE(arena, 3, struct priced_run);
     chain_run(&p->runs[0], arena, types, "embedding", 1, 0.3);
