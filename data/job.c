@@ -2,6 +2,7 @@
 #include "data/job.h"
 
 #include "data/job_parts.h"
+#include "data/space.h"
 
 #define SEQUENCE_MAX 16777216.0             // 2^24 tokens
 #define BATCH_MAX 1073741824.0              // 2^30 sequences
@@ -60,7 +61,7 @@ static enum status read_local_loss(const struct json *object, struct local_loss 
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, rules = {0};
+    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, rules = {0};
     *j = (struct job){.gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
     struct json_field fields[] = {
@@ -71,6 +72,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_INT("gradient_bytes_per_value", OPTIONAL, &j->gradient_bytes_per_value, 2, 4),
         FIELD_BOOL("adam", OPTIONAL, &j->adam),
         FIELD_OBJECT("layout", REQUIRED, &layout),
+        FIELD_OBJECT("space", OPTIONAL, &space),
         FIELD_ARRAY("recompute", OPTIONAL, &recompute),
         FIELD_ARRAY("boundary_options", OPTIONAL, &boundary),
         FIELD_ARRAY("gradient_options", OPTIONAL, &gradient),
@@ -82,6 +84,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     };
     TRY(document_fields(&j->document, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(layout_get(&layout, &j->layout, arena, err));
+    TRY(space_get(&space, &j->space, arena, err));
     TRY(modes_get(&recompute, j->recompute, arena, err));
     j->recompute[RECOMPUTE_NONE] = true;
     TRY(read_boundary_options(j, &boundary, arena, err));
@@ -199,6 +202,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_count(&w, "gradient_bytes_per_value", j->gradient_bytes_per_value);
     json_put_bool(&w, "adam", j->adam);
     layout_put(&w, "layout", &j->layout);
+    space_put(&w, "space", &j->space);
     modes_put(&w, "recompute", j->recompute);
     put_options(&w, j);
     budget_put(&w, "budget", &j->budget);

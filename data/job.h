@@ -48,6 +48,28 @@ struct layout {
 bool layout_is_local(const struct layout *l, int boundary);     // no gradient goes back over it
 static inline int layout_stage_count(const struct layout *l) { return l->pipeline * l->virtual_stages; }
 
+// ---- the space of layouts that a solve searches (data/space.h walks it)
+
+// What may be chosen; a key that the job's `space` does not mention keeps the value of `layout`.
+enum space_key {
+    SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE, SPACE_DATA, SPACE_SCHEDULE, SPACE_VIRTUAL_STAGES, SPACE_MICRO_BATCH,
+    SPACE_SEQUENCE_PARALLEL, SPACE_ZERO, SPACE_GRADIENT_SYNC, SPACE_OFFLOAD_OPTIMIZER, SPACE_BARRIER, SPACE_FUSED_EMBEDDING_SYNC,
+    SPACE_LOCAL_LOSS_EVERY, SPACE_SLICE_COUNT, SPACE_KEY_COUNT,
+};
+extern const char *const space_key_names[];         // as in struct layout; "slice_count": so many equal slices
+
+struct space_axis {
+    enum { AXIS_FIXED, AXIS_ALL, AXIS_LIST } kind;      // as in the layout; every value that makes sense; these values
+    int *values;
+    int count;
+};
+
+struct space {
+    bool given;                     // the job has a space: a solve searches it
+    bool fewer_devices;             // a layout may use a divisor of the cluster's devices
+    struct space_axis axes[SPACE_KEY_COUNT];
+};
+
 // Low-rank compression of the backward transfers over a boundary. Option 0 of a priced document is always "none".
 struct boundary_compression {
     int rank;
@@ -92,6 +114,7 @@ struct job {
     int gradient_bytes_per_value;                   // 2 or 4, of the accumulated gradient
     bool adam;                                      // 12 B per parameter in 16-bit training, 8 in fp32; else no state
     struct layout layout;
+    struct space space;                             // given: solve searches it, and `layout` says what is fixed
     bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed
     struct boundary_compression *boundary_options;
     int boundary_option_count;
