@@ -8,5 +8,6 @@ command_function command_import;
 command_function command_example;
 command_function command_price;
 command_function command_formulate;
+command_function command_predict;
 
 #endif

@@ -1,0 +1,239 @@
+// plumbline predict: time and memory of given configurations. A table of thousands is answered row by row, as a table or as
+// JSON; one configuration stands on the command line or is a problem.
+#include <stdio.h>
+#include <string.h>
+
+#include "formulate/commands.h"
+#include "formulate/predict.h"
+
+struct output {
+    char text[1 << 16];
+    size_t length;
+    bool json, first;
+};
+
+static void flush(struct output *o)
+{
+    fwrite(o->text, 1, o->length, stdout);
+    o->length = 0;
+}
+
+static char *room(struct output *o, size_t bytes)
+{
+    if (o->length + bytes > sizeof o->text) flush(o);
+    return o->text + o->length;
+}
+
+static void put_text(struct output *o, const char *text, size_t length)
+{
+    for (size_t done = 0; done < length;) {
+        size_t part = length - done < 4096 ? length - done : 4096;
+        memcpy(room(o, part), text + done, part);
+        o->length += part;
+        done += part;
+    }
+}
+
+static void put(struct output *o, const char *text) { put_text(o, text, strlen(text)); }
+
+// Whole numbers by hand: a table of a hundred thousand rows has millions of them.
+static void put_whole(struct output *o, int64_t value)
+{
+    char digits[24], *at = digits + sizeof digits, *end = at;
+    do *--at = (char)('0' + value % 10);
+    while (value /= 10);
+    put_text(o, at, (size_t)(end - at));
+}
+
+// Nanoseconds as seconds, all nine places.
+static void put_seconds(struct output *o, int64_t ns)
+{
+    char places[11] = ".000000000";
+    int64_t rest = ns % 1000000000;
+    for (int i = 9; i > 0; i--, rest /= 10) places[i] = (char)('0' + rest % 10);
+    put_whole(o, ns / 1000000000);
+    put_text(o, places, 10);
+}
+
+static void put_quoted(struct output *o, const char *text, size_t length)
+{
+    put(o, "\"");
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') put(o, o->json ? "\\\"" : "\"\"");
+        else if (o->json && text[i] == '\\') put(o, "\\\\");
+        else if (o->json && (unsigned char)text[i] < ' ') put(o, " ");
+        else put_text(o, &text[i], 1);
+    }
+    put(o, "\"");
+}
+
+// ---- tables
+
+static const char table_header[] =
+    "id,iteration_s,iteration_low_s,iteration_high_s,memory_bytes,memory_limit_bytes,fits,fullest_rank,weight_bytes,gradient_bytes,"
+    "optimizer_bytes,activation_bytes,working_bytes,buffer_bytes,constant_bytes,reason\n";
+static const char no_prediction[] = ",,,,,,,,,,,,,,,";
+
+static void put_row_text(struct output *o, const char *id, size_t id_length, const struct prediction *x)
+{
+    bool plain = !memchr(id, ',', id_length) && !memchr(id, '"', id_length) && !memchr(id, '\n', id_length);
+    if (plain) put_text(o, id, id_length);
+    else put_quoted(o, id, id_length);
+    if (*x->reason) {
+        put(o, no_prediction);
+        put_quoted(o, x->reason, strlen(x->reason));
+        put(o, "\n");
+        return;
+    }
+    const struct memory_parts *m = &x->memory;
+    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns}, bytes[] = {memory_total(m), x->limit_bytes},
+                  parts[] = {m->weight_bytes, m->gradient_bytes, m->optimizer_bytes, m->activation_bytes, m->working_bytes,
+                             m->buffer_bytes, m->constant_bytes};
+    for (size_t i = 0; i < ARRAY_LENGTH(times); i++) put(o, ","), put_seconds(o, times[i]);
+    for (size_t i = 0; i < ARRAY_LENGTH(bytes); i++) put(o, ","), put_whole(o, bytes[i]);
+    put(o, x->fits ? ",1," : ",0,");
+    put_whole(o, x->fullest_rank);
+    for (size_t i = 0; i < ARRAY_LENGTH(parts); i++) put(o, ","), put_whole(o, parts[i]);
+    put(o, ",\n");
+}
+
+static void put_key(struct output *o, const char *key, int64_t value)
+{
+    put(o, ", \"");
+    put(o, key);
+    put(o, "\": ");
+    put_whole(o, value);
+}
+
+static void put_row_json(struct output *o, const char *id, size_t id_length, const struct prediction *x)
+{
+    const struct memory_parts *m = &x->memory;
+    put(o, o->first ? "[\n  {\"id\": " : ",\n  {\"id\": ");
+    o->first = false;
+    put_quoted(o, id, id_length);
+    if (*x->reason) {
+        put(o, ", \"reason\": ");
+        put_quoted(o, x->reason, strlen(x->reason));
+        put(o, "}");
+        return;
+    }
+    put(o, ", \"iteration_s\": ");
+    put_seconds(o, x->iteration_ns);
+    put(o, ", \"iteration_low_s\": ");
+    put_seconds(o, x->low_ns);
+    put(o, ", \"iteration_high_s\": ");
+    put_seconds(o, x->high_ns);
+    put_key(o, "memory_bytes", memory_total(m));
+    put_key(o, "memory_limit_bytes", x->limit_bytes);
+    put(o, x->fits ? ", \"fits\": true" : ", \"fits\": false");
+    put_key(o, "fullest_rank", x->fullest_rank);
+    put_key(o, "weight_bytes", m->weight_bytes);
+    put_key(o, "gradient_bytes", m->gradient_bytes);
+    put_key(o, "optimizer_bytes", m->optimizer_bytes);
+    put_key(o, "activation_bytes", m->activation_bytes);
+    put_key(o, "working_bytes", m->working_bytes);
+    put_key(o, "buffer_bytes", m->buffer_bytes);
+    put_key(o, "constant_bytes", m->constant_bytes);
+    put(o, "}");
+}
+
+static enum status predict_table(struct predictor *p, const char *path, const char *defaults, struct output *o, struct arena *arena,
+                                 struct error *err)
+{
+    struct row_reader rows;
+    struct run_row row;
+    struct prediction prediction;
+    bool more;
+    int predicted = 0, refused = 0;
+    TRY(rows_open(&rows, path, defaults, arena, err));
+    if (!o->json) put(o, table_header);
+    for (;;) {
+        TRY(rows_next(&rows, &row, &more, err));
+        if (!more) break;
+        predict_row(p, &row, &prediction);
+        (o->json ? put_row_json : put_row_text)(o, row.id.length ? row.id.text : "", (size_t)row.id.length, &prediction);
+        *(*prediction.reason ? &refused : &predicted) += 1;
+    }
+    if (o->json) put(o, o->first ? "[]\n" : "\n]\n");
+    flush(o);
+    fprintf(stderr, "%s: %d rows predicted, %d not (reasons in the rows)%s%s\n", path, predicted, refused,
+            *rows.ignored ? "; columns not read: " : "", rows.ignored);
+    return OK;
+}
+
+// ---- one configuration
+
+static void show(const struct prediction *x)
+{
+    static const double gb = 1e9;
+    const struct memory_parts *m = &x->memory;
+    printf("iteration_s       %.9f\niteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->iteration_ns * 1e-9, (double)x->low_ns * 1e-9,
+           (double)x->high_ns * 1e-9);
+    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n", (long long)memory_total(m), x->fullest_rank,
+           x->fits ? "within" : "over", (long long)x->limit_bytes, (long long)x->capacity_bytes);
+    printf("  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, buffers %.3f, feedback %.3f, constant %.3f\n",
+           (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb, (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,
+           (double)m->working_bytes / gb, (double)m->buffer_bytes / gb, (double)m->feedback_bytes / gb, (double)m->constant_bytes / gb);
+}
+
+static enum status answer_one(const struct prediction *x, const char *name, struct output *o, struct error *err)
+{
+    if (*x->reason) return fail(err, BAD_INPUT, "%s: cannot be predicted: %s", name, x->reason);
+    if (!o->json) return show(x), OK;
+    put_row_json(o, name, strlen(name), x);
+    put(o, "\n]\n");
+    flush(o);
+    return OK;
+}
+
+static enum status predict_file(struct predictor *p, const char *path, int mode, struct output *o, struct arena *arena, struct error *err)
+{
+    struct problem problem;
+    struct placement placement;
+    struct prediction prediction;
+    TRY(problem_load(&problem, path, arena, err));
+    TRY(placement_equal(&placement, &problem, (enum recompute)mode, err));
+    predict_problem(p, &problem, &placement, &prediction);
+    return answer_one(&prediction, path, o, err);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), k = strlen(end);
+    return n >= k && !strcmp(text + n - k, end);
+}
+
+enum status command_predict(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    enum { WORDS_MAX = 64 };
+    static const char *const modes[] = {"none", "selective", "full", NULL};
+    const char *words[WORDS_MAX], *defaults = NULL, *set = NULL;
+    struct predict_settings settings = {.margin = 0.8, .ends = true};
+    int count, mode = RECOMPUTE_NONE;
+    bool helped, json = false;
+    struct option options[] = {
+        {"--json", OPTION_FLAG, &json, 0, 0, NULL, "an array of objects instead of a table"},
+        {"--cluster", OPTION_TEXT, &settings.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
+        {"--costs", OPTION_TEXT, &settings.costs, 0, 0, NULL, "a file or a shipped name (default: published)"},
+        {"--set", OPTION_TEXT, &set, 0, 0, NULL, "numbers of the costs: name=value,..."},
+        {"--default", OPTION_TEXT, &defaults, 0, 0, NULL, "what blank cells mean: column=value,..."},
+        {"--margin", OPTION_NUMBER, &settings.margin, 0.01, 1, NULL, "share of a GPU's memory that may be filled (0.8)"},
+        {"--recompute", OPTION_NAME, &mode, 0, 0, modes, "of a problem's stages (none)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv, "plumbline predict ROWS.csv | problem.json | column=value ... [OPTION ...]", options, ARRAY_LENGTH(options),
+                     words, 1, WORDS_MAX, &count, &helped, err));
+    if (helped) return OK;
+    struct predictor *p;
+    struct output *o = TAKE(arena, 1, struct output);
+    o->json = json, o->first = true;
+    TRY(predictor_open(&p, &settings, arena, err));
+    if (set) TRY(predictor_set(p, set, err));
+    if (count == 1 && ends_with(words[0], ".json")) return predict_file(p, words[0], mode, o, arena, err);
+    if (count == 1 && !strchr(words[0], '=')) return predict_table(p, words[0], defaults, o, arena, err);
+    struct run_row row;
+    struct prediction prediction;
+    TRY(row_of_words(&row, words, count, arena, err));
+    predict_row(p, &row, &prediction);
+    return answer_one(&prediction, "configuration", o, err);
+}

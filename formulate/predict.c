@@ -1,0 +1,246 @@
+// Prediction: one pricing per set of costs, one choice per stage, one walk of the schedule's graph. The sums over a stage's
+// layers and the durations are the solver's own (choices_evaluate.c, choices_together.c), so that a plan and the prediction
+// of its configuration cannot differ.
+#include "formulate/predict.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/choices_parts.h"
+#include "formulate/predict_parts.h"
+#include "formulate/price.h"
+
+void predict_refuse(struct prediction *prediction, const char *format, ...)
+{
+    va_list arguments;
+    if (*prediction->reason) return;
+    va_start(arguments, format);
+    vsnprintf(prediction->reason, sizeof prediction->reason, format, arguments);
+    va_end(arguments);
+}
+
+static void close_graphs(void *p) { arena_close(&((struct predictor *)p)->graphs); }
+static void close_scratch(void *p) { arena_close(&((struct predictor *)p)->scratch); }
+
+static void set_ends(struct predictor *p, const struct costs *costs, struct arena *arena)
+{
+    for (int end = 0; end < 2; end++) {
+        p->ends[end] = costs_copy(costs, arena);
+        costs_move_to(&p->ends[end], (enum cost_end)end);
+    }
+}
+
+static enum status load_clusters(struct predictor *p, struct error *err)
+{
+    static const char *const shipped[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100"};
+    const char *named[] = {p->settings.cluster};
+    const char *const *names = p->settings.cluster ? named : shipped;
+    p->cluster_count = p->settings.cluster ? 1 : (int)ARRAY_LENGTH(shipped);
+    p->clusters = TAKE(p->arena, p->cluster_count, struct cluster);
+    for (int i = 0; i < p->cluster_count; i++) {
+        const char *path;
+        TRY(shipped_find(&path, "clusters", names[i], p->arena, err));
+        TRY(cluster_load(&p->clusters[i], path, p->arena, err));
+    }
+    return OK;
+}
+
+enum status predictor_open(struct predictor **predictor, const struct predict_settings *settings, struct arena *arena, struct error *err)
+{
+    struct predictor *p = TAKE(arena, 1, struct predictor);
+    const char *path;
+    *predictor = p;
+    p->settings = *settings;
+    p->arena = arena;
+    arena_open(&p->graphs, arena->exit);
+    arena_open(&p->scratch, arena->exit);
+    arena_defer(arena, close_graphs, p);
+    arena_defer(arena, close_scratch, p);
+    TRY(load_clusters(p, err));
+    TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "published", arena, err));
+    TRY(costs_load(&p->costs, path, arena, err));
+    p->costs = costs_copy(&p->costs, arena);
+    if (p->settings.ends) set_ends(p, &p->costs, arena);
+    TAKE(&p->graphs, 1, char);          // a block that resets leave standing
+    TAKE(&p->scratch, 1, char);
+    p->graphs_mark = arena_set_mark(&p->graphs);
+    p->scratch_mark = arena_set_mark(&p->scratch);
+    return OK;
+}
+
+struct costs *predictor_costs(struct predictor *p) { return &p->costs; }
+
+void predictor_costs_changed(struct predictor *p)
+{
+    if (p->settings.ends) set_ends(p, &p->costs, p->arena);
+}
+
+static void set_value(struct estimate *e, const struct cost_key *key, void *context)
+{
+    (void)key;
+    e->value = e->low = e->high = *(const double *)context;
+}
+
+enum status predictor_set(struct predictor *p, const char *text, struct error *err)
+{
+    for (const char *at = text; *at;) {
+        const char *end = at + strcspn(at, ","), *equals = memchr(at, '=', (size_t)(end - at));
+        char name[64], number[64], *rest;
+        if (!equals || equals - at >= (int)sizeof name || end - equals > (int)sizeof number)
+            return fail(err, BAD_INPUT, "--set: expected name=value, found '%.*s'", (int)(end - at), at);
+        snprintf(name, sizeof name, "%.*s", (int)(equals - at), at);
+        snprintf(number, sizeof number, "%.*s", (int)(end - equals - 1), equals + 1);
+        int key = cost_key_find(name);
+        if (key < 0) return fail(err, BAD_INPUT, "--set: expected a number of the costs, found '%s'", name);
+        double value = strtod(number, &rest);
+        if (!*number || *rest || !(value >= cost_keys[key].low && value <= cost_keys[key].high))
+            return fail(err, BAD_INPUT, "--set: %s: expected a number from %.9g to %.9g, found '%s'", cost_keys[key].name, cost_keys[key].low,
+                        cost_keys[key].high, number);
+        costs_visit(&p->costs, key, NULL, set_value, &value);
+        at = *end ? end + 1 : end;
+    }
+    predictor_costs_changed(p);
+    return OK;
+}
+
+// ---- one problem
+
+// The group of every stage: groups in their order, each as full as it gets.
+static bool place_groups(const struct priced *priced, struct choice *choices, struct prediction *prediction)
+{
+    int group = 0, used = 0;
+    for (int s = 0; s < priced->stage_count; s++) {
+        while (group < priced->group_count && (priced->groups[group].excluded || used == priced->groups[group].slots)) group++, used = 0;
+        if (group == priced->group_count) {
+            const char *excluded = priced->groups[priced->group_count - 1].excluded;
+            predict_refuse(prediction, "%s", excluded ? excluded : "the pipeline has more stages than the cluster has room for");
+            return false;
+        }
+        choices[s].group = group;
+        used++;
+    }
+    return true;
+}
+
+static bool place_layers(const struct predictor *p, const struct priced *priced, struct choice *choices, struct prediction *prediction)
+{
+    int layer = 0;
+    for (int s = 0; s < priced->stage_count; s++) {
+        choices[s].first_layer = layer;
+        choices[s].layer_count = p->placement.layer_count[s];
+        choices[s].recompute = p->placement.recompute;
+        choices[s].recomputed_layers = p->placement.recompute == RECOMPUTE_FIRST_LAYERS ? p->placement.recomputed_layers : 0;
+        layer += choices[s].layer_count;
+    }
+    if (layer == priced->layer_count && p->placement.stage_count == priced->stage_count) return true;
+    predict_refuse(prediction, "the split holds %d layers on %d stages, the model has %d, the layout %d", layer, p->placement.stage_count,
+                   priced->layer_count, priced->stage_count);
+    return false;
+}
+
+// Prices p->problem with these costs and fills the choices. false: there is no prediction.
+static bool evaluate(struct predictor *p, const struct costs *costs, struct priced *priced, struct choices *c, struct kept_graph **kept,
+                     struct prediction *prediction)
+{
+    struct error err = {OK, ""};
+    p->problem.costs = *costs;
+    if (price_terms(priced, &p->problem, &p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
+    struct schedule_request request = schedule_request_of(priced);
+    *kept = predict_graph(p, &request, &err);
+    if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
+    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = &p->scratch};
+    memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
+    if (!place_groups(priced, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
+    for (int s = 0; s < priced->stage_count; s++) {
+        p->stages[s] = (struct stage_choices){&p->choices[s], 1};
+        choice_evaluate(c, s, &p->choices[s]);
+    }
+    return true;
+}
+
+static bool time_of(struct predictor *p, const struct choices *c, struct kept_graph *kept, int64_t *ns, struct prediction *prediction)
+{
+    int count = graph_symbol_count(kept->graph);
+    if (count > p->duration_count) {
+        p->durations = TAKE(p->arena, 2 * count, int64_t);
+        p->duration_count = 2 * count;
+    }
+    if (!choices_durations(c, p->chosen, p->durations)) {
+        predict_refuse(prediction, "nothing joins two neighbouring stages");
+        return false;
+    }
+    *ns = graph_longest(kept->graph, p->durations, NULL);
+    return true;
+}
+
+static void find_memory(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
+{
+    int64_t most = -1;
+    for (int s = 0; s < priced->stage_count; s++) {
+        const struct choice *x = &p->choices[s];
+        int64_t bytes = memory_total(&x->memory);
+        if (bytes <= most) continue;
+        most = bytes;
+        prediction->fullest_rank = s;
+        prediction->memory = x->memory;
+        prediction->limit_bytes = priced->groups[x->group].memory_limit_bytes;
+        prediction->capacity_bytes = p->problem.cluster.groups[x->group].memory_bytes;
+        prediction->fits = bytes <= prediction->limit_bytes;
+    }
+    prediction->last_rank = priced->stage_count - 1;
+    prediction->last_memory = p->choices[priced->stage_count - 1].memory;
+}
+
+// One block by itself.
+static void find_block(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
+{
+    int group = p->choices[0].group;
+    for (int r = 0; r < priced->run_count; r++) {
+        const struct priced_run *run = &priced->runs[r];
+        if (!run->recomputable) continue;
+        prediction->block_forward_ns = run->forward_ns[group];
+        prediction->block_backward_ns = run->backward_ns[group];
+        if (p->placement.recompute == RECOMPUTE_SELECTIVE) prediction->block_backward_ns += run->selective_ns[group];
+        if (p->placement.recompute == RECOMPUTE_FULL) prediction->block_backward_ns += run->full_ns[group];
+        return;
+    }
+}
+
+// What stands in p->problem and p->placement.
+static void predict(struct predictor *p, const struct costs *costs, struct prediction *prediction)
+{
+    struct priced priced;
+    struct choices c;
+    struct kept_graph *kept;
+    if (!evaluate(p, costs, &priced, &c, &kept, prediction)) return;
+    if (!time_of(p, &c, kept, &prediction->iteration_ns, prediction)) return;
+    prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
+    prediction->micro_batches = priced.micro_batches;
+    prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
+    find_memory(p, &priced, prediction);
+    find_block(p, &priced, prediction);
+    for (int end = 0; end < 2 && p->settings.ends; end++) {
+        arena_reset(&p->scratch, p->scratch_mark);
+        if (!evaluate(p, &p->ends[end], &priced, &c, &kept, prediction)) return;
+        if (!time_of(p, &c, kept, end == COSTS_FAST ? &prediction->low_ns : &prediction->high_ns, prediction)) return;
+    }
+}
+
+void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)
+{
+    memset(prediction, 0, sizeof *prediction);
+    if (predict_set_up(p, row, prediction)) predict(p, &p->costs, prediction);
+    arena_reset(&p->scratch, p->scratch_mark);
+}
+
+void predict_problem(struct predictor *p, const struct problem *problem, const struct placement *placement, struct prediction *prediction)
+{
+    memset(prediction, 0, sizeof *prediction);
+    p->problem = *problem;
+    p->placement = *placement;
+    if (p->settings.ends) set_ends(p, &problem->costs, p->arena);
+    predict(p, &problem->costs, prediction);
+    arena_reset(&p->scratch, p->scratch_mark);
+}

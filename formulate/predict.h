@@ -1,0 +1,61 @@
+// Prediction of one given configuration: iteration time and memory. Prices are those of the solver (formulate/price*.c), the
+// stages' sums those of its choices, the time the longest path through the schedule's own graph; nothing is decided here.
+// Made for thousands of configurations: graphs are kept by layout, all else is scratch.
+#ifndef PLUMBLINE_FORMULATE_PREDICT_H
+#define PLUMBLINE_FORMULATE_PREDICT_H
+
+#include "data/plan.h"
+#include "data/problem.h"
+#include "formulate/predict_row.h"
+
+struct predict_settings {
+    const char *cluster, *costs;        // files or shipped names; NULL: what is shipped for the row's GPU
+    double margin;                      // of a GPU's memory that may be filled
+    bool ends;                          // also the times at both ends of the costs' intervals
+};
+
+enum { REASON_TEXT = 200 };
+
+struct prediction {
+    char reason[REASON_TEXT];           // why there is none; "": there is one
+    int64_t iteration_ns;
+    int64_t low_ns, high_ns;            // with the costs at their fast and at their slow end
+    int fullest_rank;
+    struct memory_parts memory;         // of a device of that rank
+    int64_t capacity_bytes, limit_bytes;        // of a device; what the margin leaves
+    bool fits;
+    int last_rank;                      // of the pipeline: what some programs report
+    struct memory_parts last_memory;
+    int64_t block_forward_ns, block_backward_ns;        // one block, recomputation included
+    int micro_batches;
+    double gpus;
+};
+
+// How the layers stand on the stages: layer_count[stage], all recomputed alike.
+struct placement {
+    int stage_count;
+    int layer_count[STAGES_MAX];
+    enum recompute recompute;
+    int recomputed_layers;              // of each stage
+};
+
+// The blocks spread equally as for a row, the embedding before and the head behind them; other models layer by layer.
+enum status placement_equal(struct placement *to, const struct problem *problem, enum recompute recompute, struct error *err);
+
+struct predictor;
+
+// Loads what the settings name. The arena must outlive the predictor.
+enum status predictor_open(struct predictor **p, const struct predict_settings *settings, struct arena *arena, struct error *err);
+// The costs in use, for changes of its estimates between predictions (predictor_costs_changed after them).
+struct costs *predictor_costs(struct predictor *p);
+void predictor_costs_changed(struct predictor *p);
+// Sets estimates: "name=value,...", names as in data/cost_keys.h, values without an interval. BAD_INPUT names the word.
+enum status predictor_set(struct predictor *p, const char *text, struct error *err);
+
+// Never fails for what stands in the row: prediction.reason says why there is none.
+void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction);
+
+// A whole problem in this placement, its first node group that can hold a stage under every stage.
+void predict_problem(struct predictor *p, const struct problem *problem, const struct placement *placement, struct prediction *prediction);
+
+#endif

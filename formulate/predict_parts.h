@@ -1,0 +1,53 @@
+// What the files predict*.c share.
+#ifndef PLUMBLINE_FORMULATE_PREDICT_PARTS_H
+#define PLUMBLINE_FORMULATE_PREDICT_PARTS_H
+
+#include "formulate/choices.h"
+#include "data/cost_keys.h"
+#include "formulate/example.h"
+#include "formulate/longest.h"
+#include "formulate/predict.h"
+
+// A schedule that some configuration had.
+struct kept_graph {
+    struct schedule schedule;
+    struct graph *graph;
+};
+
+enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
+
+struct predictor {
+    struct predict_settings settings;
+    struct arena *arena;
+    struct cluster *clusters;           // in order of preference
+    int cluster_count;
+    struct costs costs;                 // and the same at both ends of its intervals
+    struct costs ends[2];               // by enum cost_end
+    // the problem at hand
+    struct problem problem;
+    struct layer_run runs[RUNS_OF_ROW];
+    struct node_group group;
+    struct placement placement;
+    // graphs
+    struct arena graphs;
+    struct kept_graph *kept[KEPT_MAX];  // by hash of the request, open addressing
+    int kept_count;
+    int64_t kept_operations;
+    // scratch of one prediction
+    struct arena scratch;
+    struct arena_mark scratch_mark, graphs_mark;
+    struct stage_choices stages[STAGES_MAX];
+    struct choice choices[STAGES_MAX];
+    int chosen[STAGES_MAX];
+    int64_t *durations;
+    int duration_count;
+};
+
+// The row's configuration into p->problem and p->placement; false: prediction->reason says what is missing or wrong.
+bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
+
+void predict_refuse(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request, struct error *err);    // NULL: none
+
+#endif
