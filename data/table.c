@@ -118,8 +118,7 @@ enum status table_open_text(struct table *t, const char *path, const char *text,
 {
     static const char mark[] = "\xEF\xBB\xBF";      // some programs begin UTF-8 with it
     struct cell columns[TABLE_COLUMNS_MAX];
-    *t = (struct table){.path = path, .row = -1, .at = text, .end = text + size, .next_line = 1, .arena = arena};
-    sha256_text(text, size, t->sha256);
+    *t = (struct table){.path = path, .text = text, .size = size, .row = -1, .at = text, .end = text + size, .next_line = 1, .arena = arena};
     if (size >= 3 && !memcmp(text, mark, 3)) t->at += 3;
     if (t->at == t->end) return fail(err, BAD_INPUT, "%s: expected a line with the columns' names, found nothing", path);
     TRY(read_line(t, columns, TABLE_COLUMNS_MAX, &t->column_count, err));

@@ -19,7 +19,8 @@ enum { TABLE_COLUMNS_MAX = 256, TABLE_CELL_MAX = 1 << 16 };
 
 struct table {
     const char *path;
-    char sha256[SHA256_TEXT];   // of the file's bytes
+    const char *text;           // the file's bytes
+    size_t size;
     struct cell *columns;       // their names
     int column_count;
     struct cell *cells;         // [column_count]: the row at hand

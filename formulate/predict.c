@@ -107,18 +107,19 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
 
 // ---- one problem
 
-// The group of every stage: groups in their order, each as full as it gets.
-static bool place_groups(const struct priced *priced, struct choice *choices, struct prediction *prediction)
+// The group of every stage: groups in their order, each with as many ranks as it has room for.
+static bool place_groups(const struct priced *priced, const struct schedule_request *request, struct choice *choices,
+                         struct prediction *prediction)
 {
     int group = 0, used = 0;
-    for (int s = 0; s < priced->stage_count; s++) {
+    for (int rank = 0; rank < priced->rank_count; rank++) {
         while (group < priced->group_count && (priced->groups[group].excluded || used == priced->groups[group].slots)) group++, used = 0;
         if (group == priced->group_count) {
             const char *excluded = priced->groups[priced->group_count - 1].excluded;
-            predict_refuse(prediction, "%s", excluded ? excluded : "the pipeline has more stages than the cluster has room for");
+            predict_refuse(prediction, "%s", excluded ? excluded : "the pipeline has more ranks than the cluster has room for");
             return false;
         }
-        choices[s].group = group;
+        for (int turn = 0; turn < request->virtual_stages; turn++) choices[schedule_stage_of(request, rank, turn)].group = group;
         used++;
     }
     return true;
@@ -152,7 +153,7 @@ static bool evaluate(struct predictor *p, const struct costs *costs, struct pric
     if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
     *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = &p->scratch};
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
-    if (!place_groups(priced, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
+    if (!place_groups(priced, &request, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
     for (int s = 0; s < priced->stage_count; s++) {
         p->stages[s] = (struct stage_choices){&p->choices[s], 1};
         choice_evaluate(c, s, &p->choices[s]);
@@ -175,25 +176,59 @@ static bool time_of(struct predictor *p, const struct choices *c, struct kept_gr
     return true;
 }
 
-static void find_memory(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+// A rank's parts: activations at the fullest of the schedule's peaks, working memory of its hungriest stage, else sums. The
+// context is there once.
+static struct memory_parts memory_of_rank(const struct predictor *p, const struct schedule *schedule, int rank)
 {
-    int64_t most = -1;
-    for (int s = 0; s < priced->stage_count; s++) {
-        const struct choice *x = &p->choices[s];
-        int64_t bytes = memory_total(&x->memory);
-        if (bytes <= most) continue;
-        most = bytes;
-        prediction->fullest_rank = s;
-        prediction->memory = x->memory;
-        prediction->limit_bytes = priced->groups[x->group].memory_limit_bytes;
-        prediction->capacity_bytes = p->problem.cluster.groups[x->group].memory_bytes;
-        prediction->fits = bytes <= prediction->limit_bytes;
+    const struct schedule_request *r = &schedule->request;
+    struct memory_parts sum = {0};
+    for (int turn = 0; turn < r->virtual_stages; turn++) {
+        const struct memory_parts *m = &p->choices[schedule_stage_of(r, rank, turn)].memory;
+        sum.weight_bytes += m->weight_bytes;
+        sum.gradient_bytes += m->gradient_bytes;
+        sum.optimizer_bytes += m->optimizer_bytes;
+        sum.working_bytes = larger(sum.working_bytes, m->working_bytes);
+        sum.buffer_bytes += m->buffer_bytes;
+        sum.feedback_bytes += m->feedback_bytes;
+        sum.constant_bytes = larger(sum.constant_bytes, m->constant_bytes);
     }
-    prediction->last_rank = priced->stage_count - 1;
-    prediction->last_memory = p->choices[priced->stage_count - 1].memory;
+    for (int i = 0; i < schedule->peak_count; i++) {
+        int64_t bytes = 0;
+        if (schedule->peaks[i].rank != rank) continue;
+        for (int turn = 0; turn < r->virtual_stages; turn++) {
+            int stage = schedule_stage_of(r, rank, turn);
+            bytes += p->choices[stage].memory.activation_bytes / schedule->in_flight[stage] * schedule->peaks[i].in_flight[turn];
+        }
+        sum.activation_bytes = larger(sum.activation_bytes, bytes);
+    }
+    return sum;
 }
 
-// One block by itself.
+static void find_memory(const struct predictor *p, const struct priced *priced, const struct schedule *schedule, struct prediction *prediction)
+{
+    int64_t most = -1;
+    for (int rank = 0; rank < priced->rank_count; rank++) {
+        int stage = schedule_stage_of(&schedule->request, rank, 0), group = p->choices[stage].group;
+        struct memory_parts memory =
+            schedule->request.virtual_stages > 1 ? memory_of_rank(p, schedule, rank) : p->choices[stage].memory;
+        int64_t bytes = memory_total(&memory);
+        if (rank == schedule_rank_of(&schedule->request, priced->stage_count - 1)) {
+            prediction->last_rank = rank;
+            prediction->last_memory = memory;
+        }
+        if (bytes <= most) continue;
+        most = bytes;
+        prediction->fullest_rank = rank;
+        prediction->memory = memory;
+        prediction->limit_bytes = priced->groups[group].memory_limit_bytes;
+        prediction->capacity_bytes = p->problem.cluster.groups[group].memory_bytes;
+        prediction->fits = bytes <= prediction->limit_bytes;
+    }
+}
+
+// One block by itself, one of the recomputed ones.
 static void find_block(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
 {
     int group = p->choices[0].group;
@@ -203,7 +238,7 @@ static void find_block(const struct predictor *p, const struct priced *priced, s
         prediction->block_forward_ns = run->forward_ns[group];
         prediction->block_backward_ns = run->backward_ns[group];
         if (p->placement.recompute == RECOMPUTE_SELECTIVE) prediction->block_backward_ns += run->selective_ns[group];
-        if (p->placement.recompute == RECOMPUTE_FULL) prediction->block_backward_ns += run->full_ns[group];
+        if (p->placement.recompute >= RECOMPUTE_FULL) prediction->block_backward_ns += run->full_ns[group];
         return;
     }
 }
@@ -219,7 +254,7 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
     prediction->micro_batches = priced.micro_batches;
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
-    find_memory(p, &priced, prediction);
+    find_memory(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
     for (int end = 0; end < 2 && p->settings.ends; end++) {
         arena_reset(&p->scratch, p->scratch_mark);

@@ -16,8 +16,22 @@ struct kept_graph {
 
 enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
 
+// What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no biases; both have untied
+// embeddings and rotary positions. All else is a GPT.
+enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
+
+// What source and notes of a row say in words. Neighbouring rows mostly say the same, so it is looked for once.
+struct row_words {
+    struct cell source, notes;
+    enum family family;
+    bool untied, fp8, overlapped, embedding_counted;
+    int precision;
+    const char *boundaries;             // AMP's list of them, behind its bracket; NULL: none
+};
+
 struct predictor {
     struct predict_settings settings;
+    struct row_words words;
     struct arena *arena;
     struct cluster *clusters;           // in order of preference
     int cluster_count;

@@ -11,21 +11,45 @@ static int64_t stated(int64_t value, int64_t otherwise) { return value == NOT_ST
 
 // ---- model
 
-// What models call themselves: a Llama has gated, bias-free layers and RMS norms; a Nemotron no biases; both have untied
-// embeddings and rotary positions. All else is a GPT.
-enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
-
-static enum family family_of(const struct run_row *row)
+static bool same_text(struct cell a, struct cell b)
 {
-    if (cell_contains(row->notes, "llama") || cell_contains(row->source, "llama")) return FAMILY_LLAMA;
-    if (cell_contains(row->notes, "nemotron") || cell_contains(row->source, "nemotron")) return FAMILY_NEMOTRON;
-    return FAMILY_GPT;
+    return a.length == b.length && (a.text == b.text || !memcmp(a.text, b.text, (size_t)a.length));
+}
+
+static const char *find_boundaries(struct cell notes)
+{
+    static const char before[] = "pseudo-layers=[";
+    int length = (int)sizeof before - 1;
+    for (int i = 0; i + length <= notes.length; i++)
+        if (notes.text[i] == 'p' && !memcmp(notes.text + i, before, (size_t)length)) return notes.text + i + length;
+    return NULL;
+}
+
+static void read_words(struct row_words *w, const struct run_row *row)
+{
+    static const char *const precisions[] = {"bf16", "fp16", "fp32"};
+    static const enum precision which[] = {BF16, FP16, FP32};
+    struct cell notes = row->notes;
+    if (w->notes.text && same_text(w->notes, notes) && same_text(w->source, row->source)) return;
+    bool llama = cell_contains(notes, "llama") || cell_contains(row->source, "llama");
+    bool nemotron = cell_contains(notes, "nemotron") || cell_contains(row->source, "nemotron");
+    *w = (struct row_words){.source = row->source,
+                            .notes = notes,
+                            .family = llama ? FAMILY_LLAMA : nemotron ? FAMILY_NEMOTRON : FAMILY_GPT,
+                            .untied = cell_contains(notes, "untie"),
+                            .fp8 = cell_contains(notes, "fp8"),
+                            .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
+                            .embedding_counted = cell_contains(notes, "embedding counted"),
+                            .precision = FP16,
+                            .boundaries = find_boundaries(notes)};
+    for (size_t i = ARRAY_LENGTH(precisions); i-- > 0;)
+        if (cell_contains(notes, precisions[i])) w->precision = which[i];
 }
 
 static bool set_shape(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
-    enum family family = family_of(row);
-    bool gpt = family == FAMILY_GPT, untied = !gpt || cell_contains(row->notes, "untie");
+    enum family family = p->words.family;
+    bool gpt = family == FAMILY_GPT, untied = !gpt || p->words.untied;
     if (row->layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED) {
         predict_refuse(prediction, "%s not stated", row->layers == NOT_STATED ? "layers" : row->hidden == NOT_STATED ? "hidden" : "seq");
         return false;
@@ -54,15 +78,6 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
 
 // ---- job
 
-static int precision_of(const struct run_row *row)
-{
-    if (row->precision != NOT_STATED) return row->precision;
-    if (cell_contains(row->notes, "bf16")) return BF16;
-    if (cell_contains(row->notes, "fp16")) return FP16;
-    if (cell_contains(row->notes, "fp32")) return FP32;
-    return FP16;
-}
-
 // Degrees that are not stated: one, and as many replicas as the GPUs are good for.
 static bool set_degrees(struct layout *l, const struct run_row *row, struct prediction *prediction)
 {
@@ -76,24 +91,37 @@ static bool set_degrees(struct layout *l, const struct run_row *row, struct pred
     return true;
 }
 
+// Several stages a rank are interleaved, where the row does not say otherwise.
+static bool set_schedule(struct layout *l, const struct run_row *row, struct prediction *prediction)
+{
+    l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
+    l->slice_count = 1;
+    l->barrier = true;
+    l->schedule = row->schedule != NOT_STATED ? (enum schedule_kind)row->schedule : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    if (l->schedule == SCHEDULE_ZB_V) l->virtual_stages = 2;
+    if (l->schedule == SCHEDULE_TOKEN_SLICED) return predict_refuse(prediction, "a row cannot state the slices of token-sliced"), false;
+    bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V;
+    if ((l->virtual_stages > 1) != looped) return predict_refuse(prediction, "vpp and schedule contradict each other"), false;
+    if (layout_stage_count(l) > STAGES_MAX) return predict_refuse(prediction, "more than %d stages", STAGES_MAX), false;
+    return true;
+}
+
 static bool set_job(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
     struct job *job = &p->problem.job;
     struct layout *l = &job->layout;
-    if (cell_contains(row->notes, "fp8") && row->precision == NOT_STATED) return predict_refuse(prediction, "precision FP8 is not priced"), false;
-    if (stated(row->vpp, 1) > 1) return predict_refuse(prediction, "vpp > 1 is not predicted yet"), false;
-    if (stated(row->zero, 0) > 1) return predict_refuse(prediction, "ZeRO stage %lld is not priced", (long long)row->zero), false;
+    if (p->words.fp8 && row->precision == NOT_STATED) return predict_refuse(prediction, "precision FP8 is not priced"), false;
     if (!set_degrees(l, row, prediction)) return false;
+    if (!set_schedule(l, row, prediction)) return false;
     l->micro_batch = (int)stated(row->micro_batch, 1);
-    l->schedule = (enum schedule_kind)(row->schedule == NOT_STATED ? SCHEDULE_1F1B : row->schedule);
     l->sequence_parallel = stated(row->sp, 0);
     l->fused_attention = row->fused == 1;
-    l->gradient_sync = stated(row->overlap, cell_contains(row->notes, "overlap-grad-reduce=true")) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
+    l->gradient_sync = stated(row->overlap, p->words.overlapped) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
     l->zero = (int)stated(row->zero, 0);
     int64_t step = (int64_t)l->data * l->micro_batch;
     job->sequence = row->seq;
     job->global_batch = stated(row->global_batch, step * l->pipeline);
-    job->precision = (enum precision)precision_of(row);
+    job->precision = (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
     job->gradient_bytes_per_value = (int)stated(row->gradient_bytes, 4);
     job->adam = stated(row->adam, 1);
     job->memory_fraction = p->settings.margin;
@@ -190,17 +218,16 @@ static void split_units(struct placement *to, int stages, int before, int units,
 
 // Equal blocks as Megatron has them. With the embedding counted as a layer (BigScience's partition), embedding and head take
 // a block's place each; where blocks do not divide, the first stages hold one more.
-static void split_equally(struct placement *to, const struct run_row *row, int stages, int blocks)
+static void split_equally(struct placement *to, bool embedding_counted, int stages, int blocks)
 {
-    bool ends_count = (blocks + 2) % stages == 0 && stages > 2 && cell_contains(row->notes, "embedding counted");
-    if (ends_count) split_units(to, stages, 0, blocks + 2, 0);
+    if (embedding_counted && (blocks + 2) % stages == 0 && stages > 2) split_units(to, stages, 0, blocks + 2, 0);
     else split_units(to, stages, 1, blocks, 1);
 }
 
 enum status placement_equal(struct placement *to, const struct problem *problem, enum recompute recompute, struct error *err)
 {
     const struct model *m = &problem->model;
-    int stages = problem->job.layout.pipeline, last = m->run_count - 1;
+    int stages = layout_stage_count(&problem->job.layout), last = m->run_count - 1;
     int before = m->run_count > 1 && m->runs[0].count == 1, behind = m->run_count > 2 && m->runs[last].count == 1;
     int units = m->layer_count - before - behind;
     *to = (struct placement){.recompute = recompute};
@@ -214,18 +241,15 @@ enum status placement_equal(struct placement *to, const struct problem *problem,
 
 static bool set_placement(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
-    static const char amp[] = "pseudo-layers=[";
-    int stages = p->problem.job.layout.pipeline, blocks = p->runs[1].count;
+    int stages = layout_stage_count(&p->problem.job.layout), blocks = p->runs[1].count;
     struct placement *to = &p->placement;
-    const char *end = row->notes.text + row->notes.length, *list = NULL;
+    const char *end = row->notes.text + row->notes.length;
     to->recompute = row->recompute == NOT_STATED ? RECOMPUTE_NONE : (enum recompute)row->recompute;
     to->recomputed_layers = row->recomputed_layers;
     if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
-    for (const char *at = row->notes.text; at && end - at >= (int)sizeof amp && !list; at++)
-        if (*at == 'p' && !memcmp(at, amp, sizeof amp - 1)) list = at + sizeof amp - 1;
-    if (list) return split_as_amp(to, list, end, stages, blocks, prediction);
+    if (p->words.boundaries) return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
     if (blocks < stages) return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
-    split_equally(to, row, stages, blocks);
+    split_equally(to, p->words.embedding_counted, stages, blocks);
     return true;
 }
 
@@ -278,6 +302,7 @@ bool predict_set_up(struct predictor *p, const struct run_row *row, struct predi
     p->runs[0] = (struct layer_run){.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1};
     p->runs[1] = (struct layer_run){.name = "block", .kind = LAYER_BLOCK, .recomputable = true};
     p->runs[2] = (struct layer_run){.name = "head", .kind = LAYER_HEAD, .count = 1};
+    read_words(&p->words, row);
     return set_shape(p, row, prediction) && set_job(p, row, prediction) && check_fit(p, prediction) && set_placement(p, row, prediction) &&
            set_group(p, row, prediction);
 }

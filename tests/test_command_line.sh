@@ -41,6 +41,25 @@ says() { grep -q -- "$1" "$2" || complain "'$1' is not in $2"; }
 number() { sed -n "s/^ *\"$2\": \([0-9]*\),*\$/\1/p" "$1" | head -1 | grep . || echo -1; }
 without_effort() { grep -v '"effort"' "$1"; }
 
+# ---- predictions
+printf 'id,gpu,layers,hidden,seq,pp,colour\na,A100,24,1024,1024,2,red\n"b, too",TPU,24,1024,1024,2,red\n' > rows.csv
+printf 'id,gpu,layers\na,A100\n' > short.csv
+printf 'id,tp\na,two\n' > word.csv
+gives 0 predict rows.csv
+[ "$(wc -l < out)" = 3 ] || complain "predict: expected a header and two rows"
+says '^"b, too",,*"no cluster has a GPU like .TPU."$' out
+says "columns not read: colour" err
+gives 0 predict rows.csv --json
+[ "$(grep -c '{"id": ' out)" = 2 ] || complain "predict --json: expected two objects"
+refuses "short.csv: line 2: expected 3 cells, found 2" predict short.csv
+refuses "there is no column colour" predict gpu=A100 colour=red
+refuses "layers not stated" predict gpu=A100
+refuses "missing.csv" predict missing.csv
+refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv --set speed=2
+gives 2 predict word.csv
+says "word.csv: line 2, column tp: expected a whole number" err
+rm -f rows.csv short.csv word.csv
+
 # ---- words and numbers of the command line
 gives 2
 [ ! -s out ] || complain "usage of a wrong call on stdout"
