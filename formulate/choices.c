@@ -70,7 +70,7 @@ static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
     *amount = choice_broken_rule(b->c, b->stage, x);
     if (*amount >= 0) return REMOVED_BY_RULE;
     choice_evaluate(b->c, b->stage, x);
-    *amount = choice_excess_bytes(b->c, x);
+    *amount = choice_excess_bytes(b->c, b->stage, x);
     if (*amount > 0) return REMOVED_BY_MEMORY;
     *amount = 0;
     return settle(b, x) ? REMOVED_BY_DOMINANCE : -1;
@@ -104,7 +104,7 @@ static int least_possible(struct bucket *b, struct choice x, int recomputable)
     while (low < high) {
         x.recomputed_layers = low + (high - low) / 2;
         choice_evaluate(b->c, b->stage, &x);
-        if (choice_excess_bytes(b->c, &x) - x.memory.working_bytes > 0) low = x.recomputed_layers + 1;
+        if (choice_resident_excess_bytes(b->c, b->stage, &x) > 0) low = x.recomputed_layers + 1;
         else high = x.recomputed_layers;
     }
     return low;
@@ -127,8 +127,8 @@ static void try_first_layers(struct bucket *b, struct choice x, int recomputable
             else if (amount < noted->amount) *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
         }
         last_removal = removal;
-        // Where one k fits, recomputing more only makes the backward longer.
-        if (barred || removal == REMOVED_BY_DOMINANCE) return;
+        // Where one k fits, recomputing more only makes the backward longer; unless it makes room for other stages.
+        if (barred || (removal == REMOVED_BY_DOMINANCE && b->c->virtual_stages == 1)) return;
     }
 }
 
@@ -170,7 +170,8 @@ static void enumerate_span(struct stage_list *list, struct bucket *b, int first_
     struct choice x = {.first_layer = first_layer, .layer_count = layer_count};
     for (x.group = 0; x.group < p->group_count; x.group++) {
         if (p->groups[x.group].excluded || p->groups[x.group].slots < 1) continue;
-        for (x.boundary_option = 0; x.boundary_option < (b->stage ? p->boundary_option_count : 1); x.boundary_option++) {
+        int options = choice_sends_backward(b->c, b->stage) ? p->boundary_option_count : 1;
+        for (x.boundary_option = 0; x.boundary_option < options; x.boundary_option++) {
             if (!offered(p, p->boundary_options[x.boundary_option].rank)) continue;
             fill_bucket(b, x);
             keep_bucket(list, b);
@@ -196,7 +197,9 @@ enum status choices_build(struct choices *c, const struct priced *priced, const 
     struct arena *arena, struct error *err)
 {
     assert(priced->stage_count == schedule->request.stage_count);
-    *c = (struct choices){.priced = priced, .schedule = schedule, .by_position = by_position(priced), .arena = arena};
+    *c = (struct choices){.priced = priced, .schedule = schedule, .by_position = by_position(priced), .arena = arena,
+        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
+    choices_prepare_ranks(c);
     c->stages = TAKE(arena, priced->stage_count, struct stage_choices);
     struct bucket bucket = {.c = c, .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
     bucket.items = TAKE(arena, bucket.capacity, struct choice);

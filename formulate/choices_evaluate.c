@@ -47,28 +47,39 @@ static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int 
     w->backward_behind_ns += count * backward_ns;
 }
 
-// mode: none, selective or full, of these layers.
-static void add_layers(struct choice *x, struct walk *w, const struct priced_run *run, enum recompute mode, int count,
-    int in_flight)
+// Backward of one layer and one slice; mode: none, selective or full.
+static int64_t layer_backward_ns(const struct priced_run *run, int price, enum recompute mode)
 {
-    int g = x->group;
-    int64_t backward = run->backward_ns[g];
-    if (mode == RECOMPUTE_SELECTIVE) backward += run->selective_ns[g];
-    if (mode == RECOMPUTE_FULL) backward += run->full_ns[g];
+    return run->backward_ns[price] + (mode == RECOMPUTE_SELECTIVE ? run->selective_ns[price]
+        : mode == RECOMPUTE_FULL ? run->full_ns[price] : 0);
+}
+
+// mode: none, selective or full, of these layers. The last pass over a layer in a micro-batch makes its gradient final.
+static void add_layers(const struct choices *c, struct choice *x, struct choice_slice *slices, struct walk *w,
+    const struct priced_run *run, enum recompute mode, int count)
+{
+    int g = x->group, groups = c->priced->group_count;
+    int64_t backward = layer_backward_ns(run, g, mode);
+    bool splits = schedule_splits_backward(c->priced->layout.schedule);
     x->forward_ns += count * run->forward_ns[g];
     x->backward_ns += count * backward;
+    x->weight_ns += count * run->weight_ns[g];
+    for (int i = 1; i < c->priced->slice_count; i++) {
+        slices[i - 1].forward_ns += count * run->forward_ns[i * groups + g];
+        slices[i - 1].backward_ns += count * layer_backward_ns(run, i * groups + g, mode);
+    }
     x->optimizer_ns += count * run->optimizer_ns[g];
-    walk_sync(w, run->sync_ns[x->gradient_option][g], backward, count);
+    walk_sync(w, run->sync_ns[x->gradient_option][g], splits ? run->weight_ns[g] : backward, count);
     x->memory.weight_bytes += count * run->weight_bytes;
     x->memory.gradient_bytes += count * run->gradient_bytes;
     x->memory.optimizer_bytes += count * run->optimizer_bytes;
-    x->memory.activation_bytes += count * in_flight * run->stash_bytes[mode];
+    x->stash_bytes += count * run->stash_bytes[mode];
     x->memory.working_bytes = larger(x->memory.working_bytes, run->working_bytes[mode]);
     x->memory.feedback_bytes += count * run->feedback_bytes[x->gradient_option];
 }
 
 // Returns the run of the last layer.
-static int walk_layers(const struct choices *c, int stage, struct choice *x, struct walk *w)
+static int walk_layers(const struct choices *c, int stage, struct choice *x, struct choice_slice *slices, struct walk *w)
 {
     const struct priced *p = c->priced;
     int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count, left = x->recomputed_layers;
@@ -81,37 +92,64 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
             if (left > 0) count = smaller(count, left);
             left -= count;
         }
-        add_layers(x, w, &p->runs[run], mode, count, c->schedule->in_flight[stage]);
+        add_layers(c, x, slices, w, &p->runs[run], mode, count);
         layer += count;
         if (layer == end) return run;
         if (layer == run_end) run_end += p->runs[++run].count;
     }
 }
 
-void choice_evaluate(const struct choices *c, int stage, struct choice *x)
+// What a stage before a local boundary does beside its layers.
+static void add_local_loss(const struct priced *p, struct choice *x)
+{
+    x->forward_ns += p->local_forward_ns;
+    x->backward_ns += p->local_backward_ns;
+    x->memory.weight_bytes += p->local_bytes;
+}
+
+static void add_buffers(const struct choices *c, int stage, struct choice *x)
 {
     const struct priced *p = c->priced;
-    const struct priced_group *group = &p->groups[x->group];
-    struct walk walk = {0};
-    assert(x->layer_count > 0 && (stage > 0 || x->boundary_option == 0));
-    x->forward_ns = x->backward_ns = x->optimizer_ns = 0;
-    x->memory = (struct memory_parts){.constant_bytes = group->constant_bytes};
-    x->cut = p->runs[walk_layers(c, stage, x, &walk)].cut;
-    x->load_ns = x->forward_ns + x->backward_ns;
-    x->sync_ns = group->sync_constant_ns[x->gradient_option]
-               + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
-    x->quality_cost = p->gradient_options[x->gradient_option].quality_cost + p->boundary_options[x->boundary_option].quality_cost;
-    if (stage > 0) {
+    const struct schedule_request *r = &c->schedule->request;
+    if (stage > 0 && !schedule_is_inner(r, stage - 1)) {
         const struct priced_cut *before = &p->cuts[p->runs[priced_run_of(p, choice_first_layer(c, stage, x) - 1)].cut];
         x->memory.buffer_bytes += 2 * before->message_bytes;
         x->memory.feedback_bytes += before->feedback_bytes[x->boundary_option];
     }
-    if (stage < p->stage_count - 1) x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
+    if (stage < p->stage_count - 1 && !schedule_is_inner(r, stage)) x->memory.buffer_bytes += 2 * p->cuts[x->cut].message_bytes;
 }
 
-int64_t choice_excess_bytes(const struct choices *c, const struct choice *choice)
+static void add_loads(struct choice *x, int slice_count)
 {
-    return memory_total(&choice->memory) - c->priced->groups[choice->group].memory_limit_bytes;
+    x->load_ns = x->forward_ns + x->backward_ns + x->weight_ns;
+    for (int i = 0; i < slice_count - 1; i++) x->load_ns += x->slices[i].forward_ns + x->slices[i].backward_ns;
+}
+
+void choice_evaluate(const struct choices *c, int stage, struct choice *x)
+{
+    const struct priced *p = c->priced;
+    const struct priced_group *group = &p->groups[x->group];
+    const struct schedule_request *r = &c->schedule->request;
+    struct choice_slice *slices = p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
+    struct walk walk = {0};
+    assert(x->layer_count > 0 && (choice_sends_backward(c, stage) || x->boundary_option == 0));
+    x->forward_ns = x->backward_ns = x->weight_ns = x->optimizer_ns = x->stash_bytes = 0;
+    x->memory = (struct memory_parts){.constant_bytes = stage < c->rank_count ? group->constant_bytes : 0};
+    x->cut = p->runs[walk_layers(c, stage, x, slices, &walk)].cut;
+    x->slices = slices;
+    if (stage < p->stage_count - 1 && schedule_is_local(r, stage)) add_local_loss(p, x);
+    add_loads(x, p->slice_count);
+    x->memory.activation_bytes = c->schedule->in_flight[stage] * x->stash_bytes;
+    x->sync_ns = group->sync_constant_ns[x->gradient_option]
+               + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    x->quality_cost = p->gradient_options[x->gradient_option].quality_cost + p->boundary_options[x->boundary_option].quality_cost;
+    add_buffers(c, stage, x);
+}
+
+bool choice_sends_backward(const struct choices *c, int stage)
+{
+    const struct schedule_request *r = &c->schedule->request;
+    return stage > 0 && !schedule_is_inner(r, stage - 1) && !schedule_is_local(r, stage - 1);
 }
 
 // ---- rules
@@ -164,17 +202,40 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
     return -1;
 }
 
-// Memory is no shared resource (a device holds one stage) and the longest path grows with every symbol: what is left is
-// what couples stages, and it must be equal or no larger. A stage's sync is done once, after its last backward: a path with
-// the sync holds the backward too, so their sum decides, not the sync alone. That matters where it is overlapped:
-// recomputation hides a part of the sync, but never more than it adds to the backward.
+// ---- dominance
+
+// The longest path grows with every symbol. A stage's sync is done once: where each path to it comes through the stage's
+// last backward, their sum decides, not the sync alone. That matters where it is overlapped: recomputation hides a part of
+// the sync, but never more than it adds to the backward. On a rank with several stages another stage's sync may come first.
+static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
+{
+    if (a->forward_ns > b->forward_ns || a->backward_ns > b->backward_ns || a->weight_ns > b->weight_ns
+        || a->optimizer_ns > b->optimizer_ns) return false;
+    for (int i = 0; i < c->priced->slice_count - 1; i++)
+        if (a->slices[i].forward_ns > b->slices[i].forward_ns || a->slices[i].backward_ns > b->slices[i].backward_ns)
+            return false;
+    if (c->virtual_stages > 1 || schedule_splits_backward(c->priced->layout.schedule)) return a->sync_ns <= b->sync_ns;
+    return a->backward_ns + a->sync_ns <= b->backward_ns + b->sync_ns;
+}
+
+static int64_t resident_bytes(const struct memory_parts *m)
+{
+    return m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->buffer_bytes + m->feedback_bytes;
+}
+
+// Where a rank has one stage, both fit, and nothing else asks for the room.
+static bool leaves_as_much_room(const struct choices *c, const struct choice *a, const struct choice *b)
+{
+    if (c->virtual_stages == 1) return true;
+    return resident_bytes(&a->memory) <= resident_bytes(&b->memory) && a->stash_bytes <= b->stash_bytes
+        && a->memory.working_bytes <= b->memory.working_bytes;
+}
+
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     const struct priced_gradient_option *options = c->priced->gradient_options;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
-        && a->boundary_option == b->boundary_option && a->cut == b->cut
-        && a->forward_ns <= b->forward_ns && a->backward_ns <= b->backward_ns
-        && a->backward_ns + a->sync_ns <= b->backward_ns + b->sync_ns
-        && a->optimizer_ns <= b->optimizer_ns && a->quality_cost <= b->quality_cost
-        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0);
+        && a->boundary_option == b->boundary_option && a->cut == b->cut && a->quality_cost <= b->quality_cost
+        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0)
+        && no_slower(c, a, b) && leaves_as_much_room(c, a, b);
 }

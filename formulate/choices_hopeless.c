@@ -18,24 +18,28 @@ static int64_t usable_slots(const struct priced *p)
 static const char *without_slots(const struct choices *c)
 {
     const struct priced *p = c->priced;
+    const char *ranks = c->virtual_stages > 1 ? "ranks" : "stages";
     for (int g = 0; g < p->group_count; g++)
         if (p->groups[g].excluded)
-            return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d stages of %" PRId64 " devices; group %s is excluded: %s",
-                               usable_slots(p), p->stage_count, p->devices_per_stage, p->groups[g].name, p->groups[g].excluded);
-    return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d stages of %" PRId64 " devices",
-                       usable_slots(p), p->stage_count, p->devices_per_stage);
+            return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices; group %s is excluded: %s",
+                               usable_slots(p), c->rank_count, ranks, p->devices_per_stage, p->groups[g].name, p->groups[g].excluded);
+    return arena_print(c->arena, "slots: the groups have room for %" PRId64 " of %d %s of %" PRId64 " devices",
+                       usable_slots(p), c->rank_count, ranks, p->devices_per_stage);
 }
 
-static const char *memory_reason(const struct choices *c, int stage, const struct choice *least)
+static const char *memory_reason(const struct choices *c, int stage, const struct removed_choice *removed)
 {
     const struct priced *p = c->priced;
+    const struct choice *least = &removed->choice;
+    int64_t limit = p->groups[least->group].memory_limit_bytes;
     const char *recomputation = p->recompute[RECOMPUTE_FULL] ? "even with full recomputation"
         : p->recompute[RECOMPUTE_SELECTIVE] || p->recompute[RECOMPUTE_FIRST_LAYERS]
             ? "even with the recomputation that is allowed"
         : "without recomputation";
-    return arena_print(c->arena, "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB",
+    return arena_print(c->arena, "stage %d: memory on every group %s: nearest is %d layers on %s, %.6f GB of %.6f GB%s",
                        stage, recomputation, least->layer_count, p->groups[least->group].name,
-                       gigabytes(memory_total(&least->memory)), gigabytes(p->groups[least->group].memory_limit_bytes));
+                       gigabytes(limit + removed->amount), gigabytes(limit),
+                       c->virtual_stages > 1 ? ", the least of the rank's other stages counted" : "");
 }
 
 static const char *empty_stage(const struct choices *c, int stage)
@@ -50,12 +54,28 @@ static const char *empty_stage(const struct choices *c, int stage)
         if (r->removal == REMOVED_BY_RULE && !by_rule) by_rule = r;
     }
     if (by_memory) {
-        const char *memory = memory_reason(c, stage, &by_memory->choice);
+        const char *memory = memory_reason(c, stage, by_memory);
         return by_rule ? arena_print(c->arena, "%s (rules leave out others)", memory) : memory;
     }
     if (by_rule)
         return arena_print(c->arena, "stage %d: rule %" PRId64 " leaves nothing of what it could be", stage, by_rule->amount);
     return without_slots(c);
+}
+
+// Whether one group has a choice for every stage of the rank.
+static bool rank_has_group(const struct choices *c, int rank)
+{
+    for (int g = 0; g < c->priced->group_count; g++) {
+        int turn = 0;
+        for (; turn < c->virtual_stages; turn++) {
+            const struct stage_choices *stage = &c->stages[choices_stage_of(c, rank, turn)];
+            int i = 0;
+            while (i < stage->count && stage->items[i].group != g) i++;
+            if (i == stage->count) break;
+        }
+        if (turn == c->virtual_stages) return true;
+    }
+    return false;
 }
 
 // Layers that the stages hold together at most.
@@ -80,7 +100,7 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
             p->stage_count);
         return 0;
     }
-    if (usable_slots(p) < p->stage_count) {
+    if (usable_slots(p) < c->rank_count) {
         *why = without_slots(c);
         return 0;
     }
@@ -88,6 +108,11 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
         if (!c->stages[s].count) {
             *why = empty_stage(c, s);
             return s;
+        }
+    for (int rank = 0; rank < c->rank_count && c->virtual_stages > 1; rank++)
+        if (!rank_has_group(c, rank)) {
+            *why = arena_print(c->arena, "rank %d: memory and rules leave no node group that all its stages can stand on", rank);
+            return choices_stage_of(c, rank, 0);
         }
     if (most_layers(c) < p->layer_count) {
         *why = arena_print(c->arena, "memory and rules: all stages together hold at most %" PRId64 " of %d layers, even with the recomputation "

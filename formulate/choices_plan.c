@@ -4,21 +4,35 @@
 
 #include "formulate/choices_parts.h"
 
-static void put_stage(struct plan_stage *out, const struct choices *c, const int *chosen, int stage, int first_layer)
+// The first slice's transfers over the boundary behind the stage, and the others'.
+static void put_transfers(struct plan_stage *out, struct plan_slice *slices, const struct choices *c, int stage,
+    const struct choice *x, const struct choice *next)
+{
+    choices_send_forward(c, stage, 0, x, next, out->send_forward_ns);
+    choices_send_backward(c, stage, 0, x, next, false, out->send_backward_ns);
+    choices_send_backward(c, stage, 0, x, next, true, out->send_epilogue_ns);
+    for (int slice = 1; slice < c->priced->slice_count; slice++) {
+        choices_send_forward(c, stage, slice, x, next, slices[slice - 1].send_forward_ns);
+        choices_send_backward(c, stage, slice, x, next, false, slices[slice - 1].send_backward_ns);
+    }
+}
+
+static void put_stage(struct plan_stage *out, const struct choices *c, const int *chosen, int stage, int first_layer,
+    struct arena *arena)
 {
     const struct priced *p = c->priced;
     const struct choice *x = &c->stages[stage].items[chosen[stage]];
+    struct plan_slice *slices = p->slice_count > 1 ? TAKE(arena, p->slice_count - 1, struct plan_slice) : NULL;
+    for (int i = 0; i < p->slice_count - 1; i++)
+        slices[i] = (struct plan_slice){.forward_ns = x->slices[i].forward_ns, .backward_ns = x->slices[i].backward_ns};
     *out = (struct plan_stage){
         .first_layer = first_layer, .layer_count = x->layer_count, .group = x->group, .recompute = x->recompute,
         .recomputed_layers = x->recomputed_layers, .gradient_option = x->gradient_option, .boundary_option = x->boundary_option,
         .forward_ns = x->forward_ns, .backward_ns = x->backward_ns, .sync_ns = x->sync_ns, .optimizer_ns = x->optimizer_ns,
+        .weight_ns = x->weight_ns, .slices = slices,
         .memory = x->memory, .memory_limit_bytes = p->groups[x->group].memory_limit_bytes,
     };
-    if (stage == p->stage_count - 1) return;
-    const struct choice *next = &c->stages[stage + 1].items[chosen[stage + 1]];
-    choices_send_forward(c, x, next, out->send_forward_ns);
-    choices_send_backward(c, x, next, false, out->send_backward_ns);
-    choices_send_backward(c, x, next, true, out->send_epilogue_ns);
+    if (stage < p->stage_count - 1) put_transfers(out, slices, c, stage, x, &c->stages[stage + 1].items[chosen[stage + 1]]);
 }
 
 static void put_names(struct plan *plan, const struct priced *p, struct arena *arena)
@@ -51,7 +65,10 @@ void choices_to_plan(struct plan *plan, const struct choices *c, const int *chos
     put_names(plan, p, arena);
     plan->stages = TAKE(arena, p->stage_count, struct plan_stage);
     for (int s = 0, layer = 0; s < p->stage_count; layer += plan->stages[s++].layer_count)
-        put_stage(&plan->stages[s], c, chosen, s, layer);
+        put_stage(&plan->stages[s], c, chosen, s, layer, arena);
+    plan->ranks = c->virtual_stages > 1 ? TAKE(arena, c->rank_count, struct plan_rank) : NULL;
+    for (int rank = 0; rank < c->rank_count && plan->ranks; rank++)
+        choices_rank_memory(c, chosen, rank, &plan->ranks[rank].memory);
     if (p->has_embedding_sync)
         plan->embedding_sync_ns = p->embedding_sync_ns[plan->stages[0].group * p->group_count + plan->stages[p->stage_count - 1].group];
 }
@@ -112,7 +129,7 @@ static bool choice_of_plan(struct choice *x, const struct choices *c, const stru
         .group = group_of_plan(p, plan, s->group),
         .recompute = s->recompute, .recomputed_layers = s->recompute == RECOMPUTE_FIRST_LAYERS ? s->recomputed_layers : 0,
         .gradient_option = gradient_option_of_plan(p, plan, s->gradient_option),
-        .boundary_option = stage ? boundary_option_of_plan(p, plan, s->boundary_option) : 0,
+        .boundary_option = choice_sends_backward(c, stage) ? boundary_option_of_plan(p, plan, s->boundary_option) : 0,
     };
     if (x->group < 0 || x->gradient_option < 0 || x->boundary_option < 0 || p->groups[x->group].excluded) return false;
     choice_evaluate(c, stage, x);

@@ -1,14 +1,9 @@
-// What couples the stages' choices: layers covered once in order, slots, budgets, links between neighbours; and the
+// What couples the stages' choices: layers covered once in order, ranks, slots, budgets, links between neighbours; and the
 // durations of all symbols that a combination of choices means.
 #include <assert.h>
 #include <string.h>
 
 #include "formulate/choices_parts.h"
-
-static const int64_t *pair_prices(const struct priced *p, const int64_t *prices, int from, int to)
-{
-    return prices + (from * p->group_count + to) * PART_COUNT;
-}
 
 static bool copy_parts(int64_t *parts, const int64_t *prices)
 {
@@ -18,46 +13,79 @@ static bool copy_parts(int64_t *parts, const int64_t *prices)
     return true;
 }
 
-bool choices_send_forward(const struct choices *c, const struct choice *from, const struct choice *to, int64_t *parts)
+static bool send_nothing(int64_t *parts)
 {
-    return copy_parts(parts, pair_prices(c->priced, c->priced->cuts[from->cut].forward_ns, from->group, to->group));
+    memset(parts, 0, PART_COUNT * sizeof *parts);
+    return true;
 }
 
-bool choices_send_backward(const struct choices *c, const struct choice *from, const struct choice *to, bool epilogue,
-    int64_t *parts)
+static const int64_t *pair_prices(const struct priced *p, const int64_t *prices, int slice, int from, int to)
+{
+    return prices + ((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
+}
+
+bool choices_send_forward(const struct choices *c, int boundary, int slice, const struct choice *from,
+    const struct choice *to, int64_t *parts)
 {
     const struct priced *p = c->priced;
+    if (schedule_is_inner(&c->schedule->request, boundary)) return send_nothing(parts);
+    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].forward_ns, slice, from->group, to->group));
+}
+
+bool choices_send_backward(const struct choices *c, int boundary, int slice, const struct choice *from,
+    const struct choice *to, bool epilogue, int64_t *parts)
+{
+    const struct priced *p = c->priced;
+    const struct schedule_request *r = &c->schedule->request;
     bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
-    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0],
+    if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary)) return send_nothing(parts);
+    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0], slice,
         from->group, to->group));
+}
+
+static void put_parts(int64_t *durations, int stages, int kind, int boundary, const int64_t *parts)
+{
+    for (int part = 0; part < PART_COUNT; part++) durations[symbol_index(stages, kind + part, boundary)] = parts[part];
 }
 
 static bool boundary_durations(const struct choices *c, int boundary, const struct choice *from,
     const struct choice *to, int64_t *durations)
 {
     int stages = c->priced->stage_count;
-    int64_t forward[PART_COUNT], backward[PART_COUNT], epilogue[PART_COUNT];
-    if (!choices_send_forward(c, from, to, forward) || !choices_send_backward(c, from, to, false, backward)
-        || !choices_send_backward(c, from, to, true, epilogue)) return false;
-    for (int part = 0; part < PART_COUNT; part++) {
-        durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, boundary)] = forward[part];
-        durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, boundary)] = backward[part];
-        durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, boundary)] = epilogue[part];
+    int64_t parts[PART_COUNT];
+    for (int slice = 0; slice < c->priced->slice_count; slice++) {
+        if (!choices_send_forward(c, boundary, slice, from, to, parts)) return false;
+        put_parts(durations, stages, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, boundary, parts);
+        if (!choices_send_backward(c, boundary, slice, from, to, false, parts)) return false;
+        put_parts(durations, stages, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, boundary, parts);
     }
+    if (!choices_send_backward(c, boundary, 0, from, to, true, parts)) return false;
+    put_parts(durations, stages, SYMBOL_SEND_EPILOGUE, boundary, parts);
     return true;
+}
+
+static void stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations)
+{
+    int stages = c->priced->stage_count;
+    durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = x->forward_ns;
+    durations[symbol_index(stages, SYMBOL_BACKWARD, stage)] = x->backward_ns;
+    durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = x->weight_ns;
+    durations[symbol_index(stages, SYMBOL_SYNC, stage)] = x->sync_ns;
+    durations[symbol_index(stages, SYMBOL_OPTIMIZER, stage)] = x->optimizer_ns;
+    for (int slice = 1; slice < c->priced->slice_count; slice++) {
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = x->slices[slice - 1].forward_ns;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = x->slices[slice - 1].backward_ns;
+    }
 }
 
 bool choices_durations(const struct choices *c, const int *chosen, int64_t *durations)
 {
     const struct priced *p = c->priced;
     int stages = p->stage_count;
-    memset(durations, 0, (size_t)symbol_count(stages, c->priced->slice_count) * sizeof *durations);
+    memset(durations, 0, (size_t)symbol_count(stages, p->slice_count) * sizeof *durations);
     for (int s = 0; s < stages; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
-        durations[symbol_index(stages, SYMBOL_FORWARD, s)] = x->forward_ns;
-        durations[symbol_index(stages, SYMBOL_BACKWARD, s)] = x->backward_ns;
-        durations[symbol_index(stages, SYMBOL_SYNC, s)] = x->sync_ns;
-        durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = x->optimizer_ns;
+        stage_durations(c, s, x, durations);
         if (s < stages - 1 && !boundary_durations(c, s, x, &c->stages[s + 1].items[chosen[s + 1]], durations)) return false;
     }
     if (p->has_embedding_sync) {
@@ -80,11 +108,19 @@ static bool covers_layers(const struct choices *c, const int *chosen)
     return layer == c->priced->layer_count;
 }
 
+static bool ranks_fit(const struct choices *c, const int *chosen)
+{
+    for (int rank = 0; rank < c->rank_count && c->virtual_stages > 1; rank++)
+        if (!choices_rank_fits(c, chosen, rank)) return false;
+    return true;
+}
+
+// A rank takes one slot: stages 0 .. rank_count - 1 stand on one rank each.
 static bool within_slots(const struct choices *c, const int *chosen)
 {
     for (int g = 0; g < c->priced->group_count; g++) {
         int used = 0;
-        for (int s = 0; s < c->priced->stage_count; s++) used += c->stages[s].items[chosen[s]].group == g;
+        for (int s = 0; s < c->rank_count; s++) used += c->stages[s].items[chosen[s]].group == g;
         if (used > c->priced->groups[g].slots) return false;
     }
     return true;
@@ -111,8 +147,10 @@ static bool ends_joined(const struct choices *c, const int *chosen)
     int64_t parts[PART_COUNT];
     for (int s = 0; s + 1 < p->stage_count; s++) {
         const struct choice *from = &c->stages[s].items[chosen[s]], *to = &c->stages[s + 1].items[chosen[s + 1]];
-        if (!choices_send_forward(c, from, to, parts) || !choices_send_backward(c, from, to, false, parts)
-            || !choices_send_backward(c, from, to, true, parts)) return false;
+        for (int slice = 0; slice < p->slice_count; slice++)
+            if (!choices_send_forward(c, s, slice, from, to, parts) || !choices_send_backward(c, s, slice, from, to, false, parts))
+                return false;
+        if (!choices_send_backward(c, s, 0, from, to, true, parts)) return false;
     }
     if (!p->has_embedding_sync) return true;
     int first = c->stages[0].items[chosen[0]].group,
@@ -122,5 +160,6 @@ static bool ends_joined(const struct choices *c, const int *chosen)
 
 bool choices_fit_together(const struct choices *c, const int *chosen)
 {
-    return covers_layers(c, chosen) && within_slots(c, chosen) && within_budget(c, chosen) && ends_joined(c, chosen);
+    return covers_layers(c, chosen) && within_slots(c, chosen) && within_budget(c, chosen) && ends_joined(c, chosen)
+        && ranks_fit(c, chosen);
 }

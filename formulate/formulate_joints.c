@@ -156,14 +156,14 @@ static void add_joint(struct builder *b, const struct joint *j)
     }
 }
 
-static void price_pair(struct builder *b, struct joint *j, int pair)
+static void price_pair(struct builder *b, struct joint *j, int boundary, int pair)
 {
     const struct state *k = &j->left.keys[pair / j->right.count], *h = &j->right.keys[pair % j->right.count];
     struct choice from = {.group = k->group, .cut = k->cut}, to = {.group = h->group, .boundary_option = h->boundary_option};
     int64_t parts[3][PART_COUNT];
-    bool joined = choices_send_forward(b->c, &from, &to, parts[0]);
-    joined = choices_send_backward(b->c, &from, &to, false, parts[1]) && joined;
-    joined = choices_send_backward(b->c, &from, &to, true, parts[2]) && joined;
+    bool joined = choices_send_forward(b->c, boundary, 0, &from, &to, parts[0]);
+    joined = choices_send_backward(b->c, boundary, 0, &from, &to, false, parts[1]) && joined;
+    joined = choices_send_backward(b->c, boundary, 0, &from, &to, true, parts[2]) && joined;
     for (int i = 0; i < 3 * PART_COUNT; i++) j->prices[i][pair] = joined ? parts[i / PART_COUNT][i % PART_COUNT] : PRICE_NONE;
 }
 
@@ -178,7 +178,7 @@ static void add_boundary(struct builder *b, int boundary)
         j.prices[i] = TAKE(b->arena, pairs(&j), int64_t);
     }
     j.symbol_count = 3 * PART_COUNT;
-    for (int i = 0; i < pairs(&j); i++) price_pair(b, &j, i);
+    for (int i = 0; i < pairs(&j); i++) price_pair(b, &j, boundary, i);
     add_joint(b, &j);
 }
 

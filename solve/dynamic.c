@@ -38,8 +38,8 @@ static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
             const struct choice *from = &d->c->stages[s - 1].items[before->states[p].choice];
             const struct choice *to = &d->c->stages[s].items[t->states[q].choice];
             int64_t *parts = t->parts + (p * t->state_count + q) * BOUNDARY_PARTS;
-            if (!choices_send_forward(d->c, from, to, parts) || !choices_send_backward(d->c, from, to, false, parts + PART_COUNT) ||
-                !choices_send_backward(d->c, from, to, true, parts + 2 * PART_COUNT))
+            if (!choices_send_forward(d->c, s - 1, 0, from, to, parts) || !choices_send_backward(d->c, s - 1, 0, from, to, false, parts + PART_COUNT) ||
+                !choices_send_backward(d->c, s - 1, 0, from, to, true, parts + 2 * PART_COUNT))
                 parts[0] = PRICE_NONE;
         }
 }

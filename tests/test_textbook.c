@@ -33,7 +33,7 @@ static void add_raw(struct checked *k, int stage, struct choice x)
     int rank = p->gradient_options[x.gradient_option].rank, other = p->boundary_options[x.boundary_option].rank;
     k->valid[stage][list->count] = p->recompute[x.recompute] && !p->groups[x.group].excluded
         && choice_broken_rule(&k->raw, stage, &x) < 0
-        && choice_excess_bytes(&k->raw, &x) <= 0 && (!rank || rank >= p->budget.rank_min) && (!other
+        && choice_excess_bytes(&k->raw, stage, &x) <= 0 && (!rank || rank >= p->budget.rank_min) && (!other
             || other >= p->budget.rank_min);
     list->items[list->count++] = x;
 }
@@ -41,7 +41,8 @@ static void add_raw(struct checked *k, int stage, struct choice x)
 static void enumerate(struct checked *k)
 {
     const struct priced *p = &k->p;
-    k->raw = (struct choices){.priced = p, .schedule = &k->schedule, .by_position = true, .arena = &k->arena};
+    k->raw = k->c;
+    k->raw.by_position = true;
     k->raw.stages = TAKE(&k->arena, p->stage_count, struct stage_choices);
     for (int s = 0; s < p->stage_count; s++) {
         k->raw.stages[s].items = TAKE(&k->arena, 8000, struct choice);
@@ -53,7 +54,7 @@ static void enumerate(struct checked *k)
                 int most = span_recomputable(p, x.first_layer, x.layer_count);
                 for (x.group = 0; x.group < p->group_count; x.group++)
                     for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++)
-                        for (x.boundary_option = 0; x.boundary_option < (s ? p->boundary_option_count : 1); x.boundary_option++)
+                        for (x.boundary_option = 0; x.boundary_option < (choice_sends_backward(&k->raw, s) ? p->boundary_option_count : 1); x.boundary_option++)
                             for (int mode = 0; mode < RECOMPUTE_COUNT; mode++)
                                 for (int n = mode == RECOMPUTE_FIRST_LAYERS; n <= (mode == RECOMPUTE_FIRST_LAYERS
                                     ? most : 0); n++) {
