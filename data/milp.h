@@ -17,6 +17,7 @@ enum column_role {
     COLUMN_LEVEL,           // a = stage, b = level; 1 when the stage's load reaches the level        binary
     COLUMN_STATE,           // a = stage, b = state (see formulate)      0..1
     COLUMN_FLOW,            // a = boundary, b = left state, c = right state      0..1
+    COLUMN_WORKING,         // a = rank, b = level; 1 when the working memory of one of its stages reaches the level      0..1
     COLUMN_OTHER,           // of the textbook formulation
 };
 
@@ -28,7 +29,8 @@ struct milp_column {
 };
 
 enum row_sense { ROW_AT_MOST, ROW_EQUAL, ROW_AT_LEAST };
-enum row_role { ROW_COVER, ROW_CHOOSE_ONE, ROW_SLOTS, ROW_BUDGET, ROW_LINK_STATE, ROW_SYMBOL, ROW_FLOW, ROW_LEVEL, ROW_POSITION, ROW_PATH, ROW_OTHER };
+enum row_role { ROW_COVER, ROW_CHOOSE_ONE, ROW_SLOTS, ROW_BUDGET, ROW_LINK_STATE, ROW_SYMBOL, ROW_FLOW, ROW_LEVEL, ROW_POSITION,
+    ROW_RANK, ROW_WORKING, ROW_MEMORY, ROW_PATH, ROW_OTHER };
 
 struct milp_row {
     enum row_role role;

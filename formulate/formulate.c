@@ -78,13 +78,16 @@ static void add_choose_one(struct builder *b, int stage)
 
 static int64_t stage_value(const struct choice *x, int kind)
 {
-    switch (kind) {
+    switch (symbol_slice(kind) ? SYMBOL_KIND_COUNT : kind) {
     case SYMBOL_FORWARD: return x->forward_ns;
     case SYMBOL_BACKWARD: return x->backward_ns;
-    case SYMBOL_WEIGHT: return 0;
+    case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
-    default: assert(kind == SYMBOL_OPTIMIZER); return x->optimizer_ns;
+    case SYMBOL_OPTIMIZER: return x->optimizer_ns;
+    default: break;
     }
+    const struct choice_slice *slice = &x->slices[symbol_slice(kind) - 1];
+    return symbol_base_kind(kind) == SYMBOL_FORWARD ? slice->forward_ns : slice->backward_ns;
 }
 
 static void add_stage_symbol(struct builder *b, int kind, int stage)
@@ -104,6 +107,15 @@ static void add_stage_symbol(struct builder *b, int kind, int stage)
         milp_add_entry(&b->f->milp, b->f->choice_column[stage][i], -stage_value(&choices->items[i], kind));
     milp_add_entry(&b->f->milp, column, 1);
     milp_add_row(&b->f->milp, ROW_SYMBOL, ROW_EQUAL, 0);
+}
+
+static void add_stage_symbols(struct builder *b, int stage)
+{
+    for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++) add_stage_symbol(b, kind, stage);
+    for (int slice = 1; slice < b->p->slice_count; slice++) {
+        add_stage_symbol(b, symbol_slice_kind(slice, SLICE_FORWARD), stage);
+        add_stage_symbol(b, symbol_slice_kind(slice, SLICE_BACKWARD), stage);
+    }
 }
 
 struct loaded { int64_t load_ns; int index; };
@@ -175,18 +187,27 @@ static void add_limit(struct builder *b, enum row_role role, int entries_before,
     else m->entry_count = entries_before;
 }
 
+int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient)
+{
+    int64_t constant = 0;
+    for (int k = 0; k < b->states[stage].count; k++) {
+        const struct state *state = &b->states[stage].items[k];
+        if (state->group != group) continue;
+        if (state->column < 0) constant += coefficient;
+        else milp_add_entry(&b->f->milp, state->column, coefficient);
+    }
+    return constant;
+}
+
+// A rank takes a slot: stages 0 .. rank_count - 1 stand on one rank each.
 static void add_slots(struct builder *b, int group)
 {
-    int before = b->f->milp.entry_count, constant = 0, stages = 0;
-    for (int s = 0; s < b->p->stage_count; s++) {
-        bool possible = false;
-        for (int k = 0; k < b->states[s].count; k++) {
-            const struct state *state = &b->states[s].items[k];
-            if (state->group != group) continue;
-            if (state->column < 0) constant++;
-            else milp_add_entry(&b->f->milp, state->column, 1), possible = true;
-        }
-        stages += possible;
+    int before = b->f->milp.entry_count, stages = 0;
+    int64_t constant = 0;
+    for (int s = 0; s < b->c->rank_count; s++) {
+        int earlier = b->f->milp.entry_count;
+        constant += put_group(b, s, group, 1);
+        stages += b->f->milp.entry_count > earlier;
     }
     add_limit(b, ROW_SLOTS, before, stages, constant, b->p->groups[group].slots);
 }
@@ -252,6 +273,7 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
     f->level_column = TAKE(arena, stages, int *);
     f->level_load_ns = TAKE(arena, stages, int64_t *);
     f->level_count = TAKE(arena, stages, int);
+    f->working_bytes = TAKE(arena, c->rank_count, int64_t *);
 }
 
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,
@@ -265,13 +287,14 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
     for (int s = 0; s < p->stage_count; s++) add_choice_columns(&b, s);
     for (int s = 0; s < p->stage_count; s++) {
         add_choose_one(&b, s);
-        for (int kind = SYMBOL_FORWARD; kind <= SYMBOL_OPTIMIZER; kind++) add_stage_symbol(&b, kind, s);
-        add_levels(&b, s);
+        add_stage_symbols(&b, s);
+        if (c->virtual_stages == 1) add_levels(&b, s);
     }
     if (!c->by_position) add_cover(&b);
     for (int s = 0; c->by_position && s + 1 < p->stage_count; s++) add_positions(&b, s);
     for (int g = 0; g < p->group_count; g++) add_slots(&b, g);
     add_budgets(&b);
+    if (c->virtual_stages > 1) add_rank_rows(&b);
     add_joints(&b);
     return OK;
 }

@@ -1,5 +1,5 @@
 // Choices -> MILP. Two formulations of the same problem: `choices` (one binary per choice, flows over boundaries, level
-// columns to branch on) and `textbook` (binary layer-to-stage assignment, big-M for the groups; a cross-check).
+// columns to branch on, rows of memory where stages share a rank's devices) and `textbook` (binary layer-to-stage assignment, big-M for the groups; a cross-check).
 #ifndef PLUMBLINE_FORMULATE_FORMULATE_H
 #define PLUMBLINE_FORMULATE_FORMULATE_H
 
@@ -14,7 +14,8 @@ struct formulation {
     int **choice_column;        // [stage][choice]
     int **level_column;         // [stage][level], levels 1..level_count-1; level 0 is always reached, -1
     int64_t **level_load_ns;    // [stage][level], ascending distinct loads of the stage's choices
-    int *level_count;           // [stage]
+    int *level_count;           // [stage]; 0 where ranks have several stages: their loads are summed up, and no column is
+    int64_t **working_bytes;    // [rank][level]: what COLUMN_WORKING reaches; NULL where the rank has no row of memory
     int path_row_count;
 };
 
@@ -23,7 +24,7 @@ struct formulation {
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err);
 // The same problem in textbook rows. Only time and symbol columns are shared with the other.
 enum status formulate_textbook(struct formulation *f, const struct choices *c, int64_t time_upper_ns, struct arena *arena, struct error *err);
-// T >= counts . symbols; the row's index.
+// laps x T >= counts . symbols, counts as graph_longest gives them; the row's index.
 int formulate_add_path(struct formulation *f, const int *counts);
 
 // The decision in a solution's column values (0..1 rounded): chosen[stage]; false if it is none.

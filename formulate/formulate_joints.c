@@ -13,12 +13,15 @@ struct side {
     struct state *keys;         // one state of each key
 };
 
+// Of each slice: forward, backward; of the first the drain's backward too.
+enum { JOINT_SYMBOLS = (2 * SLICES_MAX + 1) * PART_COUNT };
+
 struct joint {
     int label;                  // boundary, or stage_count for the embedding sync
     struct side left, right;
     int symbol_count;
-    int symbols[3 * PART_COUNT];
-    int64_t *prices[3 * PART_COUNT];        // [left key * right.count + right key], PRICE_NONE where not joined
+    int symbols[JOINT_SYMBOLS];
+    int64_t *prices[JOINT_SYMBOLS];         // [left key * right.count + right key], PRICE_NONE where not joined
 };
 
 enum seen { SEEN_GROUP = 1, SEEN_CUT = 2, SEEN_OPTION = 4 };
@@ -142,7 +145,7 @@ static void add_flow_row(struct builder *b, const struct joint *j, int index, co
 
 static void add_joint(struct builder *b, const struct joint *j)
 {
-    bool joined = all_joined(j), needs_row[3 * PART_COUNT];
+    bool joined = all_joined(j), needs_row[JOINT_SYMBOLS];
     const int *flow = joined ? NULL : add_flow(b, j);
     for (int i = 0; i < j->symbol_count; i++) needs_row[i] = b->used[j->symbols[i]] && add_joint_symbol(b, j, i);
     for (int i = 0; i < j->symbol_count; i++) {
@@ -156,28 +159,44 @@ static void add_joint(struct builder *b, const struct joint *j)
     }
 }
 
+// A boundary's symbols come in series of PART_COUNT: forward and backward of the first slice, its drain, forward and
+// backward of the others.
+static int series_kind(int series)
+{
+    if (series == 2) return SYMBOL_SEND_EPILOGUE;
+    if (series < 2) return series ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
+    return symbol_slice_kind((series - 1) / 2, series % 2 ? SLICE_SEND_FORWARD : SLICE_SEND_BACKWARD);
+}
+
+static bool price_series(const struct choices *c, int boundary, int series, const struct choice *from,
+    const struct choice *to, int64_t *parts)
+{
+    int kind = series_kind(series);
+    if (symbol_base_kind(kind) == SYMBOL_SEND_FORWARD)
+        return choices_send_forward(c, boundary, symbol_slice(kind), from, to, parts);
+    return choices_send_backward(c, boundary, symbol_slice(kind), from, to, kind == SYMBOL_SEND_EPILOGUE, parts);
+}
+
 static void price_pair(struct builder *b, struct joint *j, int boundary, int pair)
 {
     const struct state *k = &j->left.keys[pair / j->right.count], *h = &j->right.keys[pair % j->right.count];
     struct choice from = {.group = k->group, .cut = k->cut}, to = {.group = h->group, .boundary_option = h->boundary_option};
-    int64_t parts[3][PART_COUNT];
-    bool joined = choices_send_forward(b->c, boundary, 0, &from, &to, parts[0]);
-    joined = choices_send_backward(b->c, boundary, 0, &from, &to, false, parts[1]) && joined;
-    joined = choices_send_backward(b->c, boundary, 0, &from, &to, true, parts[2]) && joined;
-    for (int i = 0; i < 3 * PART_COUNT; i++) j->prices[i][pair] = joined ? parts[i / PART_COUNT][i % PART_COUNT] : PRICE_NONE;
+    int64_t parts[JOINT_SYMBOLS];
+    bool joined = true;
+    for (int i = 0; i < j->symbol_count; i += PART_COUNT)
+        joined = price_series(b->c, boundary, i / PART_COUNT, &from, &to, parts + i) && joined;
+    for (int i = 0; i < j->symbol_count; i++) j->prices[i][pair] = joined ? parts[i] : PRICE_NONE;
 }
 
 static void add_boundary(struct builder *b, int boundary)
 {
-    struct joint j = {.label = boundary};
+    struct joint j = {.label = boundary, .symbol_count = (2 * b->p->slice_count + 1) * PART_COUNT};
     j.left = make_side(b, boundary, SEEN_GROUP | SEEN_CUT);
     j.right = make_side(b, boundary + 1, SEEN_GROUP | SEEN_OPTION);
-    static const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
-    for (int i = 0; i < 3 * PART_COUNT; i++) {
-        j.symbols[i] = symbol_index(b->p->stage_count, kinds[i / PART_COUNT] + i % PART_COUNT, boundary);
+    for (int i = 0; i < j.symbol_count; i++) {
+        j.symbols[i] = symbol_index(b->p->stage_count, series_kind(i / PART_COUNT) + i % PART_COUNT, boundary);
         j.prices[i] = TAKE(b->arena, pairs(&j), int64_t);
     }
-    j.symbol_count = 3 * PART_COUNT;
     for (int i = 0; i < pairs(&j); i++) price_pair(b, &j, boundary, i);
     add_joint(b, &j);
 }
@@ -199,6 +218,7 @@ static void add_embedding_sync(struct builder *b)
 
 void add_joints(struct builder *b)
 {
-    for (int s = 0; s + 1 < b->p->stage_count; s++) add_boundary(b, s);
+    for (int s = 0; s + 1 < b->p->stage_count; s++)
+        if (!schedule_is_inner(&b->c->schedule->request, s)) add_boundary(b, s);
     if (b->p->has_embedding_sync && b->p->stage_count > 1) add_embedding_sync(b);
 }

@@ -25,6 +25,11 @@ struct builder {
     struct stage_states *states;    // [stage]
 };
 
+// coefficient x (choices of the stage on this group) as entries; what is constant of it is returned.
+int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient);
+// What couples the stages of one rank: one group, and memory.
+void add_rank_rows(struct builder *b);
+
 bool *symbols_used(const struct schedule *schedule, struct arena *arena);
 // A symbol's column with its range, none if it is 0 throughout.
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);

@@ -1,10 +1,19 @@
 // What every column of a program means, and which choices it does not contain and why: JSON beside the MPS or LP file.
 #include "formulate/formulate.h"
 
+#include <stdio.h>
+
 #include "data/document.h"
 #include "formulate/textbook.h"
 
-static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "other"};
+static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "working", "other"};
+
+static void put_slice(struct json_writer *w, const char *what, int slice, int64_t value)
+{
+    char key[40];
+    snprintf(key, sizeof key, "slice_%d_%s", slice, what);
+    json_put_count(w, key, value);
+}
 
 static void put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x)
 {
@@ -22,6 +31,11 @@ static void put_choice(struct json_writer *w, const struct priced *p, int stage,
     }
     json_put_count(w, "forward_ns", x->forward_ns);
     json_put_count(w, "backward_ns", x->backward_ns);
+    if (schedule_splits_backward(p->layout.schedule)) json_put_count(w, "weight_ns", x->weight_ns);
+    for (int slice = 1; slice < p->slice_count; slice++) {
+        put_slice(w, "forward_ns", slice, x->slices[slice - 1].forward_ns);
+        put_slice(w, "backward_ns", slice, x->slices[slice - 1].backward_ns);
+    }
     json_put_count(w, "sync_ns", x->sync_ns);
     json_put_count(w, "optimizer_ns", x->optimizer_ns);
     json_put_count(w, "memory_bytes", memory_total(&x->memory));
@@ -129,6 +143,10 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         if (choice_of_state(f, column)) put_seen(w, f->choices->priced, choice_of_state(f, column));
         break;
     case COLUMN_FLOW: put_flow(w, f, column); break;
+    case COLUMN_WORKING:
+        json_put_count(w, "rank", c->a);
+        json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
+        break;
     case COLUMN_OTHER: put_textbook(w, f, c); break;
     }
     json_close_object(w);
