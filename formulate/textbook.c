@@ -20,6 +20,11 @@ int textbook_add_column(struct textbook *t, enum textbook_column kind, int stage
 
 const struct priced_run *textbook_run(const struct textbook *t, int layer) { return &t->p->runs[priced_run_of(t->p, layer)]; }
 
+bool textbook_crosses_ranks(const struct textbook *t, int boundary)
+{
+    return boundary >= 0 && boundary < t->p->stage_count - 1 && !schedule_is_inner(&t->c->schedule->request, boundary);
+}
+
 // Whether the binary can be one at all.
 static bool possible(const struct textbook *t, enum textbook_column kind, int stage, int which)
 {
@@ -39,7 +44,7 @@ static bool possible(const struct textbook *t, enum textbook_column kind, int st
         return rank == 0 || rank >= p->budget.rank_min;
     case TEXTBOOK_BOUNDARY:
         rank = p->boundary_options[which].rank;
-        return which == 0 || (stage > 0 && (rank == 0 || rank >= p->budget.rank_min));
+        return which == 0 || (choice_sends_backward(t->c, stage) && (rank == 0 || rank >= p->budget.rank_min));
     case TEXTBOOK_CUT: return stage < p->stage_count - 1;
     default: return true;
     }

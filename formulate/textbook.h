@@ -14,7 +14,7 @@ enum textbook_column {
     TEXTBOOK_GRADIENT,      // gradient option c
     TEXTBOOK_BOUNDARY,      // boundary option c
     TEXTBOOK_CUT,           // message class c behind stage b
-    TEXTBOOK_BYTES,         // of stage b: 0 working, 1 gradient feedback, 2 boundary feedback
+    TEXTBOOK_BYTES,         // of stage b: 0 working (of the whole rank, with its first stage), 1 gradient feedback, 2 boundary feedback
     TEXTBOOK_OUTSIDE,       // a forbidding rule's count is below (c even) or above (c odd) its range
 };
 
@@ -45,6 +45,8 @@ void textbook_add_structure(struct textbook *t);
 void textbook_add_rules(struct textbook *t);
 void textbook_add_memory(struct textbook *t);
 void textbook_add_times(struct textbook *t);
+// Whether a message passes the boundary: both its stages are not on one rank.
+bool textbook_crosses_ranks(const struct textbook *t, int boundary);
 
 bool textbook_decode(const struct formulation *f, const double *values, int *chosen);
 

@@ -104,7 +104,7 @@ static void add_slots_and_budgets(struct textbook *t)
     const struct priced *p = t->p;
     const struct quality_budget *b = &p->budget;
     for (int g = 0; g < p->group_count; g++) {
-        for (int s = 0; s < p->stage_count; s++) textbook_put(t, TEXTBOOK_GROUP, s, g, 1);
+        for (int s = 0; s < t->c->rank_count; s++) textbook_put(t, TEXTBOOK_GROUP, s, g, 1);      // one stage of each rank
         end(t, ROW_SLOTS, ROW_AT_MOST, p->groups[g].slots);
     }
     const int64_t limits[3] = {b->boundaries_max, b->stages_max, b->cost_max};
@@ -122,6 +122,20 @@ static void add_slots_and_budgets(struct textbook *t)
     }
 }
 
+// All stages of a rank on its first stage's group.
+static void add_rank_groups(struct textbook *t)
+{
+    for (int s = 0; s < t->p->stage_count; s++) {
+        int first = choices_stage_of(t->c, choices_rank_of(t->c, s), 0);
+        for (int g = 0; g < t->p->group_count && s != first; g++) {
+            if (textbook_column(t, TEXTBOOK_GROUP, s, g) < 0) continue;
+            textbook_put(t, TEXTBOOK_GROUP, s, g, 1);
+            textbook_put(t, TEXTBOOK_GROUP, first, g, -1);
+            end(t, ROW_RANK, ROW_EQUAL, 0);
+        }
+    }
+}
+
 void textbook_add_structure(struct textbook *t)
 {
     add_layers(t);
@@ -134,6 +148,7 @@ void textbook_add_structure(struct textbook *t)
         add_selective(t, s);
         if (s + 1 < t->p->stage_count) add_cuts(t, s);
     }
+    add_rank_groups(t);
     add_slots_and_budgets(t);
 }
 

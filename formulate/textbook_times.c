@@ -1,117 +1,44 @@
-// Textbook rows of memory and of durations. A product of binaries and sums becomes "at least, unless": a big M that is the
-// greatest value of what it switches off. docs/FORMULAS.md, sections 7 and 8.
+// Textbook rows of durations. A product of binaries and sums becomes "at least, unless": a big M that is the greatest value
+// of what it switches off. docs/FORMULAS.md, sections 7 and 13.
 #include "formulate/formulate_parts.h"
 #include "formulate/textbook.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// ---- memory
-
-// Working bytes of a stage: at least those of each of its layers in its mode.
-static int add_working(struct textbook *t, int stage)
-{
-    int64_t most = 0;
-    for (int r = 0; r < t->p->run_count; r++)
-        for (int i = 0; i < 3; i++) most = larger(most, t->p->runs[r].working_bytes[i]);
-    int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 0, most, false);
-    for (int l = 0; l < t->p->layer_count; l++) {
-        const int64_t *bytes = textbook_run(t, l)->working_bytes;
-        milp_add_entry(t->m, column, 1);
-        textbook_put(t, TEXTBOOK_HOLDS, stage, l, -bytes[RECOMPUTE_NONE]);
-        textbook_put(t, TEXTBOOK_FULL, stage, l, bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_FULL]);
-        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, bytes[RECOMPUTE_NONE] - bytes[RECOMPUTE_SELECTIVE]);
-        milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, 0);
-    }
-    return column;
-}
-
-static int add_gradient_feedback(struct textbook *t, int stage)
-{
-    const struct priced *p = t->p;
-    int64_t most = 0;
-    for (int o = 0; o < p->gradient_option_count; o++) {
-        int64_t sum = 0;
-        for (int r = 0; r < p->run_count; r++) sum += p->runs[r].count * p->runs[r].feedback_bytes[o];
-        most = larger(most, sum);
-    }
-    int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 1, most, false);
-    for (int o = 0; o < p->gradient_option_count; o++) {
-        milp_add_entry(t->m, column, 1);
-        for (int l = 0; l < p->layer_count; l++)
-            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -textbook_run(t, l)->feedback_bytes[o]);
-        textbook_put(t, TEXTBOOK_GRADIENT, stage, o, -most);
-        milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, -most);
-    }
-    return column;
-}
-
-static int add_boundary_feedback(struct textbook *t, int stage)
-{
-    const struct priced *p = t->p;
-    int64_t most = 0;
-    for (int c = 0; c < p->cut_count; c++)
-        for (int o = 0; o < p->boundary_option_count; o++) most = larger(most, p->cuts[c].feedback_bytes[o]);
-    int column = textbook_add_column(t, TEXTBOOK_BYTES, stage, 2, most, false);
-    for (int c = 0; c < p->cut_count && stage > 0; c++)
-        for (int o = 0; o < p->boundary_option_count; o++) {
-            int64_t bytes = p->cuts[c].feedback_bytes[o];
-            milp_add_entry(t->m, column, 1);
-            textbook_put(t, TEXTBOOK_CUT, stage - 1, c, -bytes);
-            textbook_put(t, TEXTBOOK_BOUNDARY, stage, o, -bytes);
-            milp_add_row(t->m, ROW_OTHER, ROW_AT_LEAST, -bytes);
-        }
-    return column;
-}
-
-// Bytes of the stage beside the group's constant, as terms; what they come to at most.
-static int64_t put_bytes(struct textbook *t, int stage, const int *columns)
-{
-    const struct priced *p = t->p;
-    int64_t most = 0, in_flight = t->c->schedule->in_flight[stage], message = 0;
-    for (int l = 0; l < p->layer_count; l++) {
-        const struct priced_run *run = textbook_run(t, l);
-        const int64_t *stash = run->stash_bytes;
-        int64_t states = run->weight_bytes + run->gradient_bytes + run->optimizer_bytes;
-        textbook_put(t, TEXTBOOK_HOLDS, stage, l, states + in_flight * stash[RECOMPUTE_NONE]);
-        textbook_put(t, TEXTBOOK_FULL, stage, l, in_flight * (stash[RECOMPUTE_FULL] - stash[RECOMPUTE_NONE]));
-        textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, in_flight * (stash[RECOMPUTE_SELECTIVE] - stash[RECOMPUTE_NONE]));
-        most += states + in_flight * larger(stash[RECOMPUTE_NONE], larger(stash[RECOMPUTE_FULL], stash[RECOMPUTE_SELECTIVE]));
-    }
-    for (int c = 0; c < p->cut_count; c++) {
-        if (stage > 0) textbook_put(t, TEXTBOOK_CUT, stage - 1, c, 2 * p->cuts[c].message_bytes);
-        if (stage < p->stage_count - 1) textbook_put(t, TEXTBOOK_CUT, stage, c, 2 * p->cuts[c].message_bytes);
-        message = larger(message, p->cuts[c].message_bytes);
-    }
-    for (int i = 0; i < 3; i++) {
-        milp_add_entry(t->m, columns[i], 1);
-        most += t->m->columns[columns[i]].upper;
-    }
-    return most + 4 * message;
-}
-
-void textbook_add_memory(struct textbook *t)
-{
-    for (int s = 0; s < t->p->stage_count; s++) {
-        const int columns[3] = {add_working(t, s), add_gradient_feedback(t, s), add_boundary_feedback(t, s)};
-        for (int g = 0; g < t->p->group_count; g++) {
-            if (textbook_column(t, TEXTBOOK_GROUP, s, g) < 0) continue;
-            int before = t->m->entry_count;
-            int64_t most = put_bytes(t, s, columns), room = t->p->groups[g].memory_limit_bytes - t->p->groups[g].constant_bytes;
-            if (most <= room) {
-                t->m->entry_count = before;
-                continue;
-            }
-            textbook_put(t, TEXTBOOK_GROUP, s, g, most - room);
-            milp_add_row(t->m, ROW_OTHER, ROW_AT_MOST, most);
-        }
-    }
-}
-
 // ---- durations of a stage
 
-static int64_t layer_price(const struct priced_run *run, int kind, int group)
+// The symbol's kind may be of a slice.
+static int64_t layer_price(const struct textbook *t, const struct priced_run *run, int kind, int group)
 {
-    return kind == SYMBOL_FORWARD ? run->forward_ns[group] : kind == SYMBOL_BACKWARD ? run->backward_ns[group] : run->optimizer_ns[group];
+    int price = symbol_slice(kind) * t->p->group_count + group;
+    switch (symbol_base_kind(kind)) {
+    case SYMBOL_FORWARD: return run->forward_ns[price];
+    case SYMBOL_BACKWARD: return run->backward_ns[price];
+    case SYMBOL_WEIGHT: return run->weight_ns[group];
+    default: return run->optimizer_ns[group];
+    }
+}
+
+static bool recomputes(int kind) { return symbol_base_kind(kind) == SYMBOL_BACKWARD; }
+
+// What a stage before a local boundary does beside its layers, in the first slice.
+static int64_t local_price(const struct textbook *t, int kind, int stage)
+{
+    if (stage == t->p->stage_count - 1 || !schedule_is_local(&t->c->schedule->request, stage)) return 0;
+    return kind == SYMBOL_FORWARD ? t->p->local_forward_ns : kind == SYMBOL_BACKWARD ? t->p->local_backward_ns : 0;
+}
+
+// What all layers together take on the group at most.
+static int64_t most_layer_sum(const struct textbook *t, int kind, int group)
+{
+    int price = symbol_slice(kind) * t->p->group_count + group;
+    int64_t most = 0;
+    for (int r = 0; r < t->p->run_count; r++) {
+        const struct priced_run *run = &t->p->runs[r];
+        int64_t extra = recomputes(kind) ? larger(run->full_ns[price], run->selective_ns[price]) : 0;
+        most += run->count * (layer_price(t, run, kind, group) + extra);
+    }
+    return most;
 }
 
 // A symbol is a sum over the stage's layers on its group; at least that, unless the stage is on another.
@@ -119,29 +46,35 @@ static void add_layer_sum(struct textbook *t, int kind, int stage)
 {
     const struct priced *p = t->p;
     int symbol = symbol_index(p->stage_count, kind, stage);
-    int64_t *most = TAKE(t->arena, p->group_count, int64_t), greatest = 0;
+    int64_t greatest = 0, local = local_price(t, kind, stage);
     if (!t->used[symbol]) return;
-    for (int g = 0; g < p->group_count; g++) {
-        for (int r = 0; r < p->run_count && !p->groups[g].excluded; r++) {
-            const struct priced_run *run = &p->runs[r];
-            int64_t extra = larger(run->full_ns[g], run->selective_ns[g]);
-            most[g] += run->count * (layer_price(run, kind, g) + (kind == SYMBOL_BACKWARD ? extra : 0));
-        }
-        greatest = larger(greatest, most[g]);
-    }
-    int column = add_symbol_column(t->f, symbol, 0, greatest);
+    for (int g = 0; g < p->group_count; g++)
+        if (!p->groups[g].excluded) greatest = larger(greatest, most_layer_sum(t, kind, g));
+    int column = add_symbol_column(t->f, symbol, 0, greatest + local);
     for (int g = 0; g < p->group_count && column >= 0; g++) {
         if (textbook_column(t, TEXTBOOK_GROUP, stage, g) < 0) continue;
+        int price = symbol_slice(kind) * p->group_count + g;
+        int64_t most = most_layer_sum(t, kind, g);
         milp_add_entry(t->m, column, 1);
         for (int l = 0; l < p->layer_count; l++) {
             const struct priced_run *run = textbook_run(t, l);
-            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(run, kind, g));
-            if (kind != SYMBOL_BACKWARD) continue;
-            textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[g]);
-            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[g]);
+            textbook_put(t, TEXTBOOK_HOLDS, stage, l, -layer_price(t, run, kind, g));
+            if (!recomputes(kind)) continue;
+            textbook_put(t, TEXTBOOK_FULL, stage, l, -run->full_ns[price]);
+            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, -run->selective_ns[price]);
         }
-        textbook_put(t, TEXTBOOK_GROUP, stage, g, -most[g]);
-        milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, -most[g]);
+        textbook_put(t, TEXTBOOK_GROUP, stage, g, -most);
+        milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, local - most);
+    }
+}
+
+static void add_layer_sums(struct textbook *t, int stage)
+{
+    static const int kinds[] = {SYMBOL_FORWARD, SYMBOL_BACKWARD, SYMBOL_WEIGHT, SYMBOL_OPTIMIZER};
+    for (int k = 0; k < 4; k++) add_layer_sum(t, kinds[k], stage);
+    for (int slice = 1; slice < t->p->slice_count; slice++) {
+        add_layer_sum(t, symbol_slice_kind(slice, SLICE_FORWARD), stage);
+        add_layer_sum(t, symbol_slice_kind(slice, SLICE_BACKWARD), stage);
     }
 }
 
@@ -152,21 +85,22 @@ static int64_t most_sync(const struct textbook *t, int option, int group)
     return sum;
 }
 
-// G >= constant + sync of the layers up to `last` - backward of the layers before it, unless: another group, another
-// option, or the stage does not hold `last`. last = layer_count: all layers' syncs, no backward (exposed).
+// G >= constant + sync of the layers up to `last` - last passes of the layers before it (backward, or the weight gradient
+// where it is split off), unless: another group, another option, or the stage does not hold `last`. last = layer_count: all
+// layers' syncs, no pass (exposed).
 static void add_sync_row(struct textbook *t, int column, int stage, int option, int group, int last)
 {
     const struct priced *p = t->p;
-    bool exposed = last == p->layer_count;
+    bool exposed = last == p->layer_count, splits = schedule_splits_backward(p->layout.schedule);
     int64_t most = most_sync(t, option, group);
     milp_add_entry(t->m, column, 1);
     for (int l = 0; l < p->layer_count && l <= last; l++) {
         const struct priced_run *run = textbook_run(t, l);
         int64_t value = -run->sync_ns[option][group];
         if (!exposed && l < last) {
-            value += run->backward_ns[group];
-            textbook_put(t, TEXTBOOK_FULL, stage, l, run->full_ns[group]);
-            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, run->selective_ns[group]);
+            value += splits ? run->weight_ns[group] : run->backward_ns[group];
+            textbook_put(t, TEXTBOOK_FULL, stage, l, splits ? 0 : run->full_ns[group]);
+            textbook_put(t, TEXTBOOK_SELECTIVE, stage, l, splits ? 0 : run->selective_ns[group]);
         }
         if (l == last) value -= most;
         textbook_put(t, TEXTBOOK_HOLDS, stage, l, value);
@@ -208,24 +142,28 @@ static void add_switched(struct textbook *t, int column, int64_t price, const in
     else milp_add_row(t->m, ROW_SYMBOL, ROW_AT_LEAST, price - count * price);
 }
 
+// [(from * groups + to) * PART_COUNT + part] of the kind's slice.
 static const int64_t *transfer_prices(const struct priced *p, int kind, int cut, int option)
 {
     bool applies = kind == SYMBOL_SEND_EPILOGUE || !p->boundary_options[option].epilogue_only;
-    return kind == SYMBOL_SEND_FORWARD ? p->cuts[cut].forward_ns : p->cuts[cut].backward_ns[applies ? option : 0];
+    bool forward = symbol_base_kind(kind) == SYMBOL_SEND_FORWARD;
+    return (forward ? p->cuts[cut].forward_ns : p->cuts[cut].backward_ns[applies ? option : 0])
+        + symbol_slice(kind) * p->group_count * p->group_count * PART_COUNT;
 }
 
-// One symbol over one boundary; index of the price in the pair tables: (from * groups + to) * PART_COUNT + part.
+// One symbol over one boundary.
 static void add_transfer(struct textbook *t, int boundary, int kind, int part)
 {
     const struct priced *p = t->p;
     int symbol = symbol_index(p->stage_count, kind + part, boundary), pairs = p->group_count * p->group_count, column = -1;
+    int options = symbol_base_kind(kind) == SYMBOL_SEND_FORWARD ? 1 : p->boundary_option_count;
     int64_t greatest = 0;
     for (int c = 0; c < p->cut_count; c++)
         for (int o = 0; o < p->boundary_option_count; o++)
             for (int i = 0; i < pairs; i++) greatest = larger(greatest, transfer_prices(p, kind, c, o)[i * PART_COUNT + part]);
     if (t->used[symbol]) column = add_symbol_column(t->f, symbol, 0, greatest);
     for (int c = 0; c < p->cut_count; c++)
-        for (int o = 0; o < (kind == SYMBOL_SEND_FORWARD ? 1 : p->boundary_option_count); o++)
+        for (int o = 0; o < options; o++)
             for (int i = 0; i < pairs; i++) {
                 const int binaries[4] = {
                     textbook_column(t, TEXTBOOK_CUT, boundary, c),
@@ -237,8 +175,21 @@ static void add_transfer(struct textbook *t, int boundary, int kind, int part)
                 // Barring a pair once is enough: none of its prices exists.
                 bool said = price == PRICE_NONE && (kind != SYMBOL_SEND_FORWARD || part > 0);
                 if (binaries[1] >= 0 && binaries[2] >= 0 && binaries[3] >= 0 && !said)
-                    add_switched(t, column, price, binaries, kind == SYMBOL_SEND_FORWARD ? 3 : 4);
+                    add_switched(t, column, price, binaries, options == 1 ? 3 : 4);
             }
+}
+
+static void add_transfers(struct textbook *t, int boundary)
+{
+    bool local = schedule_is_local(&t->c->schedule->request, boundary);
+    if (!textbook_crosses_ranks(t, boundary)) return;
+    for (int part = 0; part < PART_COUNT; part++)
+        for (int slice = 0; slice < t->p->slice_count; slice++) {
+            add_transfer(t, boundary, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, part);
+            if (local) continue;
+            add_transfer(t, boundary, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, part);
+            if (slice == 0) add_transfer(t, boundary, SYMBOL_SEND_EPILOGUE, part);
+        }
 }
 
 static void add_embedding_sync(struct textbook *t)
@@ -257,14 +208,10 @@ static void add_embedding_sync(struct textbook *t)
 
 void textbook_add_times(struct textbook *t)
 {
-    static const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
     for (int s = 0; s < t->p->stage_count; s++) {
-        add_layer_sum(t, SYMBOL_FORWARD, s);
-        add_layer_sum(t, SYMBOL_BACKWARD, s);
-        add_layer_sum(t, SYMBOL_OPTIMIZER, s);
+        add_layer_sums(t, s);
         add_sync(t, s);
-        for (int k = 0; s + 1 < t->p->stage_count && k < 3; k++)
-            for (int part = 0; part < PART_COUNT; part++) add_transfer(t, s, kinds[k], part);
+        if (s + 1 < t->p->stage_count) add_transfers(t, s);
     }
     if (t->p->has_embedding_sync && t->p->stage_count > 1) add_embedding_sync(t);
 }
