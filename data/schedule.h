@@ -49,10 +49,11 @@ struct operation {
 
 // An ordered list of operations that exclude one another. A blocking transfer stands in both ends' compute streams. A link
 // is one direction between two ranks; all messages of that direction share it, in the order in which their producer makes them.
-enum stream_kind { STREAM_COMPUTE, STREAM_LINK_FORWARD, STREAM_LINK_BACKWARD, STREAM_SYNC };
+enum stream_kind { STREAM_COMPUTE, STREAM_LINK, STREAM_SYNC };
 struct stream {
     enum stream_kind kind;
-    int stage;              // compute, sync: the rank. Link: the boundary
+    int rank;               // of a link: the sender
+    int to_rank;            // of a link: the receiver; else the rank
     int *operations;
     int count;
 };
@@ -90,7 +91,7 @@ struct schedule {
     int carried_count;
     // Activations: micro-batches started forward and not yet released (by backward, by the weight gradient where it is split).
     int *in_flight;             // [stage]: the most
-    // The fullest moments of a rank with several stages: in_flight[virtual_stages] by turn of the rank's stages. No moment
+    // The fullest moments of each rank, rank after rank: in_flight[virtual_stages] by turn of the rank's stages. No moment
     // exceeds one of them; none is below another in all its numbers.
     struct peak { int rank; int *in_flight; } *peaks;
     int peak_count;

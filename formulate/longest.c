@@ -9,25 +9,6 @@
 
 #include "formulate/longest_graph.h"
 
-// Ends at durations[symbol] + max(end of plain, end of weighted + durations[weight]).
-struct node {
-    int32_t plain, weighted;
-    uint16_t symbol, weight;
-};
-
-struct graph {
-    int symbol_count;               // durations[symbol_count] is the zero of joins and unweighted edges
-    int operation_count, stage_count;
-    bool parts[PART_COUNT];
-    struct node *nodes;             // node 0 is the start of the iteration; predecessors come first
-    int node_count;
-    int *last;                      // nodes that nothing follows
-    int last_count;
-    int *operation, *edge_operation;    // [node]: what it is, what its weighted edge holds; -1: nothing
-    int64_t *end, *durations;
-    int *counts;
-};
-
 // ---- compiling
 
 struct edge { int from, weight; };      // weight: the operation that lies on it, or -1
@@ -37,7 +18,8 @@ struct compiler {
     struct graph *graph;
     int *order;
     int *first, *before;            // predecessors of an operation: before[first[i] .. first[i + 1])
-    bool *in_stream, *is_weight, *is_followed;
+    bool *in_stream, *is_weight, *is_followed, *is_carried;
+    int *input;                     // [operation]: the node that holds when the iteration before lets it start; 0: none
     int *level, *node_of;           // [operation]
     struct edge *edges;             // scratch: of one operation
 };
@@ -70,6 +52,7 @@ static void find_predecessors(struct compiler *c, struct arena *arena)
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 0; k < s->streams[i].count; k++) c->in_stream[s->streams[i].operations[k]] = true;
     for (int i = 0; i < c->first[n]; i++) c->is_followed[c->before[i]] = true;
+    for (int i = 0; i < s->carried_count; i++) c->is_carried[s->carried[i].before] = true;
 }
 
 // Delays between two operations that have nodes of their own.
@@ -77,7 +60,7 @@ static void find_weights(struct compiler *c)
 {
     for (int k = 0; k < c->schedule->operation_count; k++) {
         int i = c->order[k];
-        if (c->in_stream[i] || !c->is_followed[i] || c->first[i + 1] - c->first[i] != 1) continue;
+        if (c->in_stream[i] || !c->is_followed[i] || c->is_carried[i] || c->first[i + 1] - c->first[i] != 1) continue;
         c->is_weight[i] = !c->is_weight[c->before[c->first[i]]];
     }
 }
@@ -132,8 +115,8 @@ static void make_node(struct compiler *c, int operation)
 {
     struct graph *g = c->graph;
     const struct operation *operations = c->schedule->operations;
-    int count = find_edges(c, operation), zero = g->symbol_count, plain = 0, next = 0;
-    if (count > 0 && c->edges[0].weight < 0) plain = c->node_of[c->edges[next++].from];
+    int count = find_edges(c, operation), zero = g->symbol_count, plain = c->input[operation], next = 0;
+    if (!plain && count > 0 && c->edges[0].weight < 0) plain = c->node_of[c->edges[next++].from];
     if (next == count) c->edges[count++] = (struct edge){-1, -1};
     for (; next < count; next++) {
         struct edge e = c->edges[next];
@@ -146,18 +129,44 @@ static void make_node(struct compiler *c, int operation)
     c->node_of[operation] = plain;
 }
 
+// Without a barrier: one node for each operation that waits for the iteration before.
+static void make_inputs(struct compiler *c, struct arena *arena)
+{
+    const struct schedule *s = c->schedule;
+    struct graph *g = c->graph;
+    for (int i = 0; i < s->carried_count; i++) {
+        int after = s->carried[i].after;
+        if (c->input[after]) continue;
+        c->input[after] = g->node_count;
+        add_node(g, g->symbol_count, 0, (struct edge){-1, -1}, 0, g->symbol_count, -1);
+        g->input_count++;
+    }
+    g->carried = TAKE(arena, s->carried_count, struct carried);
+}
+
+static void connect_inputs(struct compiler *c)
+{
+    const struct schedule *s = c->schedule;
+    struct graph *g = c->graph;
+    g->carried_count = s->carried_count;
+    for (int i = 0; i < s->carried_count; i++)
+        g->carried[i] = (struct carried){c->node_of[s->carried[i].before], c->input[s->carried[i].after] - 1};
+}
+
 static void make_nodes(struct compiler *c, struct arena *arena)
 {
     struct graph *g = c->graph;
-    int n = c->schedule->operation_count, edge_count = c->first[n], node_max = 1 + n + edge_count;
+    int n = c->schedule->operation_count, edge_count = c->first[n], node_max = 1 + 2 * n + edge_count;
     g->nodes = TAKE(arena, node_max, struct node);
     g->operation = TAKE(arena, node_max, int);
     g->edge_operation = TAKE(arena, node_max, int);
     g->node_count = 1;
     g->operation[0] = g->edge_operation[0] = -1;
     g->nodes[0] = (struct node){0, 0, (uint16_t)g->symbol_count, (uint16_t)g->symbol_count};
+    make_inputs(c, arena);
     for (int k = 0; k < n; k++)
         if (!c->is_weight[c->order[k]]) make_node(c, c->order[k]);
+    connect_inputs(c);
     g->last = TAKE(arena, n, int);
     for (int i = 0; i < n; i++)
         if (!c->is_followed[i]) g->last[g->last_count++] = c->node_of[i];
@@ -170,8 +179,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     assert(symbols < UINT16_MAX);
     g->symbol_count = symbols;
     g->operation_count = n;
-    g->stage_count = schedule->request.stage_count;
-    memcpy(g->parts, schedule->request.parts, sizeof g->parts);
+    g->request = schedule->request;
     struct compiler c = {
         .schedule = schedule,
         .graph = g,
@@ -179,6 +187,8 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
         .in_stream = TAKE(arena, n, bool),
         .is_weight = TAKE(arena, n, bool),
         .is_followed = TAKE(arena, n, bool),
+        .is_carried = TAKE(arena, n, bool),
+        .input = TAKE(arena, n, int),
         .level = TAKE(arena, n, int),
         .node_of = TAKE(arena, n, int),
     };
@@ -191,14 +201,14 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     g->end = TAKE(arena, g->node_count, int64_t);
     g->durations = TAKE(arena, symbols + 1, int64_t);
     g->counts = TAKE(arena, symbols + 1, int);
+    if (!g->request.barrier) g->period = period_open(g, arena);
     *graph = g;
     return OK;
 }
 
 int graph_symbol_count(const struct graph *g) { return g->symbol_count; }
-int graph_stage_count(const struct graph *g) { return g->stage_count; }
 int graph_node_count(const struct graph *g) { return g->node_count; }
-const bool *graph_parts(const struct graph *g) { return g->parts; }
+const struct schedule_request *graph_request(const struct graph *g) { return &g->request; }
 
 // ---- walking
 
@@ -229,6 +239,7 @@ static bool comes_weighted(const struct graph *g, int node)
 
 int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
 {
+    if (!g->request.barrier) return graph_period(g, durations, counts);
     int at = walk(g, durations);
     int64_t length = g->end[at];
     if (!counts) return length;
@@ -244,11 +255,13 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
         }
     }
     memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
+    counts[g->symbol_count] = 1;
     return length;
 }
 
 int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count)
 {
+    assert(g->request.barrier);
     int at = walk(g, durations), count = 0;
     int64_t length = g->end[at];
     while (at > 0) {

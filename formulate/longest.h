@@ -13,15 +13,19 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
 int graph_symbol_count(const struct graph *g);
 
 // durations[symbol_count] >= 0, in any integer unit whose sums stay below 2^62 (fractional durations are scaled by the
-// caller). Returns the length; counts[symbol_count], if not NULL, receives the occurrences on one longest path, so that
-// sum(counts x durations) is the length. Ties are broken by the graph alone: same durations, same path.
+// caller). Returns the iteration time. counts[symbol_count + 1], if not NULL, receives the occurrences on one longest path,
+// and last how many iterations it goes through: its laps. With a barrier that is 1 and sum(counts x durations) the time.
+// Without one the time is the period of the graph repeated for ever, set by the cycle whose length per lap is greatest:
+// ceil(sum(counts x durations) / laps). Ties are broken by the graph alone: same durations, same path.
 int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts);
 
-// As above, and the operations of the path in order of time: operations[*operation_count], room for all of the schedule's.
+// With a barrier: as above, and the operations of the path in order of time: operations[*operation_count], room for all of
+// the schedule's.
 int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count);
 
 // Starting rows: counts of the critical paths when the stages a..b, or the transfers between them, are made heavy, for all
-// a <= b. Distinct ones: paths[i * symbol_count + symbol], returns how many.
+// a <= b (of ranks, where they hold several stages). Distinct ones: paths[i * (symbol_count + 1) + symbol], behind each its
+// laps; returns how many.
 int graph_starting_paths(struct graph *g, int **paths, struct arena *arena);
 
 #endif

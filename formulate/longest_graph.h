@@ -1,4 +1,4 @@
-// What else the files of this room ask a compiled graph for.
+// A compiled graph from inside: what the walks over it share.
 #ifndef PLUMBLINE_FORMULATE_LONGEST_GRAPH_H
 #define PLUMBLINE_FORMULATE_LONGEST_GRAPH_H
 
@@ -6,8 +6,37 @@
 
 #include "formulate/longest.h"
 
-int graph_stage_count(const struct graph *g);
+// Ends at durations[symbol] + max(end of plain, end of weighted + durations[weight]).
+struct node {
+    int32_t plain, weighted;
+    uint16_t symbol, weight;
+};
+
+struct carried { int node, input; };        // input 0 .. input_count-1
+
+struct graph {
+    struct schedule_request request;
+    int symbol_count;               // durations[symbol_count] is the zero of joins and unweighted edges
+    int operation_count;
+    struct node *nodes;             // node 0 is the start of the iteration; predecessors come first
+    int node_count;
+    int *last;                      // nodes that nothing follows
+    int last_count;
+    // Without a barrier: nodes 1 .. input_count hold when the iteration before lets its followers start.
+    int input_count;
+    struct carried *carried;        // when this node has ended, that input of the next iteration is one the less to wait for
+    int carried_count;
+    int *operation, *edge_operation;    // [node]: what it is, what its weighted edge holds; -1: nothing
+    int64_t *end, *durations;
+    int *counts;
+    struct period *period;          // scratch of graph_period, NULL with a barrier
+};
+
 int graph_node_count(const struct graph *g);            // of the walk
-const bool *graph_parts(const struct graph *g);         // [PART_COUNT]: which a transfer has
+const struct schedule_request *graph_request(const struct graph *g);
+
+// graph_longest without a barrier.
+int64_t graph_period(struct graph *g, const int64_t *durations, int *counts);
+struct period *period_open(const struct graph *g, struct arena *arena);
 
 #endif

@@ -3,11 +3,9 @@
 #include "data/schedule.h"
 #include "data/schedules/turns.h"
 
-void gpipe_turns(struct turn *turns, const struct schedule_request *request, int rank)
+void gpipe_turns(struct turn_list *list, const struct schedule_request *request, int rank)
 {
     (void)rank;
-    for (int i = 0; i < request->micro_batches; i++) {
-        turns[i] = (struct turn){PASS_FORWARD, i, 0, 0};
-        turns[request->micro_batches + i] = (struct turn){PASS_BACKWARD, i, 0, 0};
-    }
+    for (int i = 0; i < request->micro_batches; i++) turn_put(list, PASS_FORWARD, i, 0, 0);
+    for (int i = 0; i < request->micro_batches; i++) turn_put(list, PASS_BACKWARD, i, 0, 0);
 }

@@ -3,12 +3,12 @@
 #include "data/schedule.h"
 #include "data/schedules/turns.h"
 
-void one_f_one_b_turns(struct turn *turns, const struct schedule_request *request, int rank)
+void one_f_one_b_turns(struct turn_list *list, const struct schedule_request *request, int rank)
 {
-    int m = request->micro_batches, behind = request->rank_count - rank - 1, warm_up = behind < m ? behind : m, next = 0;
-    for (int i = 0; i < warm_up; i++) turns[next++] = (struct turn){PASS_FORWARD, i, 0, 0};
+    int m = request->micro_batches, behind = request->rank_count - rank - 1, warm_up = behind < m ? behind : m;
+    for (int i = 0; i < warm_up; i++) turn_put(list, PASS_FORWARD, i, 0, 0);
     for (int i = 0; i < m; i++) {
-        if (warm_up + i < m) turns[next++] = (struct turn){PASS_FORWARD, warm_up + i, 0, 0};
-        turns[next++] = (struct turn){PASS_BACKWARD, i, 0, 0};
+        if (warm_up + i < m) turn_put(list, PASS_FORWARD, warm_up + i, 0, 0);
+        turn_put(list, PASS_BACKWARD, i, 0, 0);
     }
 }
