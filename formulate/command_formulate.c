@@ -30,7 +30,7 @@ static int64_t time_upper_ns(const struct formulation *f, struct graph *graph, s
 static void add_starting_rows(struct formulation *f, struct graph *graph, struct arena *arena)
 {
     int *paths, count = graph_starting_paths(graph, &paths, arena);
-    for (int i = 0; i < count; i++) formulate_add_path(f, paths + (size_t)i * (size_t)graph_symbol_count(graph));
+    for (int i = 0; i < count; i++) formulate_add_path(f, paths + (size_t)i * ((size_t)graph_symbol_count(graph) + 1));
 }
 
 static enum status write(const struct formulation *f, const struct request *r, struct arena *arena, struct error *err)

@@ -304,7 +304,7 @@ int formulate_add_path(struct formulation *f, const int *counts)
 {
     int stages = f->choices->priced->stage_count, symbols = symbol_count(stages, f->choices->priced->slice_count);
     struct milp *m = &f->milp;
-    milp_add_entry(m, 0, 1);
+    milp_add_entry(m, 0, counts[symbols]);
     for (int symbol = 0; symbol < symbols; symbol++) {
         int column = f->symbol_column[symbol];
         if (column < 0 || m->columns[column].a != symbol) continue;

@@ -194,7 +194,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     };
     TRY(schedule_order(schedule, c.order, arena, err));
     find_predecessors(&c, arena);
-    c.edges = TAKE(arena, c.first[n], struct edge);
+    c.edges = TAKE(arena, c.first[n] + 2, struct edge);
     find_weights(&c);
     sort_by_level(&c, arena);
     make_nodes(&c, arena);

@@ -26,7 +26,7 @@ static const int64_t node_budget = (int64_t)1 << 30;
 struct path_pool {
     int *paths, count, capacity;
     int *table, table_size;         // open addressing: path index + 1
-    int symbol_count;
+    int stride;                     // of paths: counts of symbols and laps
     struct arena *arena;
 };
 
@@ -38,54 +38,79 @@ static uint64_t hash_of(const int *counts, int count)
 }
 
 // Room for `most` paths in the table from the start: it never grows.
-static void open_pool(struct path_pool *pool, int symbol_total, int most, struct arena *arena)
+static void open_pool(struct path_pool *pool, int stride, int most, struct arena *arena)
 {
     int size = 64;
     while (size < 2 * most) size *= 2;
     *pool = (struct path_pool){
-        .table = TAKE(arena, size, int), .table_size = size, .symbol_count = symbol_total, .arena = arena};
+        .table = TAKE(arena, size, int), .table_size = size, .stride = stride, .arena = arena};
 }
 
 static void add_distinct(struct path_pool *pool, const int *counts)
 {
-    size_t bytes = (size_t)pool->symbol_count * sizeof *counts;
-    uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->symbol_count) & mask;
+    size_t bytes = (size_t)pool->stride * sizeof *counts;
+    uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->stride) & mask;
     for (; pool->table[slot]; slot = (slot + 1) & mask)
-        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->symbol_count, counts, bytes)) return;
+        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts, bytes)) return;
     if (pool->count == pool->capacity) {
         pool->capacity = 2 * pool->capacity + 64;
         pool->paths = arena_grow(pool->arena, pool->paths, (size_t)pool->count, (size_t)pool->capacity, bytes);
     }
-    memcpy(pool->paths + (size_t)pool->count * (size_t)pool->symbol_count, counts, bytes);
+    memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
     pool->table[slot] = ++pool->count;
 }
 
-static void set_transfer(int64_t *durations, int p, int boundary, int part, int64_t value)
+static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary, int part, int64_t value)
 {
     const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
-    for (int i = 0; i < 3; i++) durations[symbol_index(p, kinds[i] + part, boundary)] = value;
+    for (int i = 0; i < 3; i++) durations[symbol_index(r->stage_count, kinds[i] + part, boundary)] = value;
+    for (int slice = 1; slice < r->slice_count; slice++)
+        for (int back = 0; back < 2; back++)
+            durations[symbol_index(r->stage_count,
+                                   symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) + part,
+                                   boundary)] = value;
 }
 
-// Stages a..b heavy, the others `outside`; heavy_part -1: their transfers light, else this part of them heavy.
-static void weigh_window(int64_t *durations, int p, const bool *parts, int a, int b, int outside, int heavy_part)
+static void set_passes(int64_t *durations, const struct schedule_request *r, int stage, int64_t forward)
 {
-    int part_total = 0;
-    for (int part = 0; part < PART_COUNT; part++) part_total += parts[part];
-    for (int s = 0; s < p; s++) {
-        int64_t forward = s >= a && s <= b ? HEAVY_STAGE : outside;
-        durations[symbol_index(p, SYMBOL_FORWARD, s)] = forward;
-        durations[symbol_index(p, SYMBOL_BACKWARD, s)] = 2 * forward;
-        durations[symbol_index(p, SYMBOL_SYNC, s)] = durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
+    int stages = r->stage_count;
+    bool splits = schedule_splits_backward(r->kind);
+    durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = forward;
+    durations[symbol_index(stages, SYMBOL_BACKWARD, stage)] = splits ? forward : 2 * forward;
+    durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = splits ? forward : 0;
+    for (int slice = 1; slice < r->slice_count; slice++) {
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = forward;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = 2 * forward;
+    }
+}
+
+// The window: ranks a..b heavy, or one stage; the others `outside`. heavy_part -1: its transfers light, else this part of
+// them heavy.
+struct window { int a, b, stage, outside, heavy_part; };
+
+static bool is_inside(const struct window *w, const struct schedule_request *r, int stage)
+{
+    int rank = schedule_rank_of(r, stage);
+    return w->stage >= 0 ? stage == w->stage : rank >= w->a && rank <= w->b;
+}
+
+static void weigh_window(int64_t *durations, const struct schedule_request *r, struct window w)
+{
+    int stages = r->stage_count, part_total = 0;
+    for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part];
+    for (int s = 0; s < stages; s++) {
+        bool inside = is_inside(&w, r, s), inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
+        set_passes(durations, r, s, inside ? HEAVY_STAGE : w.outside);
+        durations[symbol_index(stages, SYMBOL_SYNC, s)] = durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
         for (int part = 0; part < PART_COUNT; part++) {
-            bool inner = s >= a && s < b;
-            int64_t light = inner && heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
-            set_transfer(durations, p, s, part,
-                         !parts[part]                  ? 0
-                         : inner && part == heavy_part ? HEAVY_TRANSFER
-                                                       : light);
+            int64_t light = inner && w.heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
+            set_transfer(durations, r, s, part,
+                         !r->parts[part]                 ? 0
+                         : inner && part == w.heavy_part ? HEAVY_TRANSFER
+                                                         : light);
         }
     }
-    durations[symbol_index(p, SYMBOL_EMBEDDING_SYNC, 0)] = LIGHT_ENDING;
+    durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = LIGHT_ENDING;
 }
 
 static bool is_tried(int length, int p, bool all)
@@ -95,28 +120,30 @@ static bool is_tried(int length, int p, bool all)
 
 int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
 {
-    int p = graph_stage_count(g), symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total, int);
+    const struct schedule_request *r = graph_request(g);
+    int p = r->rank_count, symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
     int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
-    const bool *parts = graph_parts(g);
+    const bool *parts = r->parts;
     bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY],
          all = walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
-    open_pool(&pool, symbol_total, (int)walks + 2 * p, arena);
+    open_pool(&pool, symbol_total + 1, (int)walks + 2 * r->stage_count, arena);
     for (int a = 0; a < p; a++)
         for (int b = a; b < p; b++)
             for (int part = -1; part < (b > a && has_parts ? PART_COUNT : 0); part++) {
                 if (!is_tried(b - a + 1, p, all) || (part >= 0 && !parts[part])) continue;
-                weigh_window(durations, p, parts, a, b, LIGHT_STAGE, part);
+                weigh_window(durations, r, (struct window){a, b, -1, LIGHT_STAGE, part});
                 graph_longest(g, durations, counts);
                 add_distinct(&pool, counts);
             }
     // Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync and optimizer.
-    for (int s = 0; s < p; s++) {
-        weigh_window(durations, p, parts, s, s, FAINT_STAGE, -1);
+    for (int s = 0; s < r->stage_count; s++) {
+        weigh_window(durations, r, (struct window){0, 0, s, FAINT_STAGE, -1});
         graph_longest(g, durations, counts);
         add_distinct(&pool, counts);
-        weigh_window(durations, p, parts, s, s, LIGHT_STAGE, -1);
-        durations[symbol_index(p, SYMBOL_SYNC, s)] = durations[symbol_index(p, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
+        weigh_window(durations, r, (struct window){0, 0, s, LIGHT_STAGE, -1});
+        durations[symbol_index(r->stage_count, SYMBOL_SYNC, s)] =
+            durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
         graph_longest(g, durations, counts);
         add_distinct(&pool, counts);
     }

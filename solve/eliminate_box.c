@@ -20,10 +20,10 @@ struct box_closer {
     const struct choices *c;
     struct graph *g;
     struct arena *arena;
-    int stages, symbols;
+    int stages, symbols, path_size;
     struct dynamic *counted, *priced;
     struct game *game;
-    int *path_pool, path_count, path_capacity;      // [id * symbols + symbol]
+    int *path_pool, path_count, path_capacity;      // [id * path_size + symbol], behind each its laps
     int starting_count;                             // the first so many are the starting paths
     bool (*should_stop)(void *argument);
     void *stop_argument;
@@ -41,33 +41,34 @@ struct box_closer {
 
 static int pool_path(struct box_closer *b, const int *counts)
 {
-    size_t bytes = (size_t)b->symbols * sizeof *counts;
+    size_t bytes = (size_t)b->path_size * sizeof *counts;
     for (int i = b->path_count - 1; i >= 0; i--)
-        if (!memcmp(b->path_pool + (size_t)i * (size_t)b->symbols, counts, bytes))
+        if (!memcmp(b->path_pool + (size_t)i * (size_t)b->path_size, counts, bytes))
             return i;
     if (b->path_count == b->path_capacity) {
         int capacity = 2 * b->path_capacity + 64;
         b->path_pool = arena_grow(b->arena, b->path_pool, (size_t)b->path_count, (size_t)capacity, bytes);
         b->path_capacity = capacity;
     }
-    memcpy(b->path_pool + (size_t)b->path_count * (size_t)b->symbols, counts, bytes);
+    memcpy(b->path_pool + (size_t)b->path_count * (size_t)b->path_size, counts, bytes);
     return b->path_count++;
 }
 
 int box_closer_path_count(const struct box_closer *b) { return b->path_count; }
-const int *box_closer_path(const struct box_closer *b, int id) { return b->path_pool + (size_t)id * (size_t)b->symbols; }
+const int *box_closer_path(const struct box_closer *b, int id) { return b->path_pool + (size_t)id * (size_t)b->path_size; }
 
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
     *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g)};
+    b->path_size = b->symbols + 1;
     b->counted = dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_open(c, CELLS_PRICED, arena);
     b->game = game_open(b->symbols, PATHS_MAX, PLANS_MAX, arena);
     b->coefficients = TAKE(arena, b->symbols, int64_t);
     b->durations = TAKE(arena, b->symbols, int64_t);
     b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
-    b->counts = TAKE(arena, b->symbols, int);
+    b->counts = TAKE(arena, b->path_size, int);
     b->chosen = TAKE(arena, b->stages, int);
     b->plans = TAKE(arena, b->stages * PLANS_MAX, int);
     b->through = TAKE(arena, b->stages, int64_t *);
@@ -78,7 +79,7 @@ struct box_closer *box_closer_open(const struct choices *c, struct graph *g, str
     int *paths;
     b->starting_count = graph_starting_paths(g, &paths, arena);
     for (int i = 0; i < b->starting_count; i++)
-        pool_path(b, paths + (size_t)i * (size_t)b->symbols);
+        pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;
     return b;
 }
@@ -91,7 +92,7 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
 {
-    b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->symbols * sizeof *counts);
+    b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->path_size * sizeof *counts);
     b->path_count = b->path_capacity = count;
 }
 
@@ -101,7 +102,7 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
 {
     for (int i = 0; i < path_count; i++)
         if (!weights || weights[i] > 0)
-            game_add_path(b->game, pool_path(b, paths + (size_t)i * (size_t)b->symbols), paths + (size_t)i * (size_t)b->symbols);
+            game_add_path(b->game, pool_path(b, paths + (size_t)i * (size_t)b->path_size), paths + (size_t)i * (size_t)b->path_size);
 }
 
 // ---- steps

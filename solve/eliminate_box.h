@@ -33,7 +33,7 @@ struct box_answer {
 
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena);
 int box_closer_path_count(const struct box_closer *b);
-const int *box_closer_path(const struct box_closer *b, int id);        // counts[symbol_count]
+const int *box_closer_path(const struct box_closer *b, int id);        // counts[symbol_count + 1]
 
 // These paths instead of those it has met: for steps that come from elsewhere (box_repeat).
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count);

@@ -16,7 +16,7 @@ struct box_record {
 };
 
 struct box_proof {
-    int *path_counts;           // [paths * symbols], to which the ids of the steps refer
+    int *path_counts;           // [paths * (symbols + 1)], to which the ids of the steps refer
     int paths;
     struct box_record *records;
     int64_t count, capacity;

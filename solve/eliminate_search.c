@@ -222,10 +222,10 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->bound_ns = bound_of(&s, INT64_MAX);
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
-    int symbols = graph_symbol_count(g);
+    int path_size = graph_symbol_count(g) + 1;
     struct box_proof *p = &r->proof;
     p->paths = box_closer_path_count(s.closer);
-    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * symbols), (size_t)(p->paths * symbols), sizeof *p->path_counts);
+    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * path_size), (size_t)(p->paths * path_size), sizeof *p->path_counts);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     if (settings->recheck)

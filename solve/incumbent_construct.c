@@ -188,7 +188,7 @@ static void open_construction(struct construction *k, struct search *s)
     }
     k->coefficients = TAKE(s->arena, s->symbols, int64_t);
     k->chosen = TAKE(s->arena, s->stage_count, int);
-    k->counts = TAKE(s->arena, s->symbols, int);
+    k->counts = TAKE(s->arena, s->symbols + 1, int);
     k->box = (struct dynamic_box){.coefficients = k->coefficients, .allowed = k->allowed};
     k->answer.chosen = k->chosen;
     // A rough count of steps beside those of a replay; it only has to be the same every time.

@@ -82,7 +82,7 @@ struct local *local_open(struct search *s)
     l->moved = TAKE(s->arena, POOL_MAX, double);
     l->durations = TAKE(s->arena, s->symbols, int64_t);
     l->neighbour_durations = TAKE(s->arena, s->symbols, int64_t);
-    l->path = TAKE(s->arena, s->symbols, int);
+    l->path = TAKE(s->arena, s->symbols + 1, int);
     l->changed = TAKE(s->arena, s->symbols, int);
     l->neighbour = TAKE(s->arena, s->stage_count, int);
     return l;

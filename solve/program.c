@@ -28,6 +28,7 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
     *p = (struct program){.formulation = f, .choices = c, .graph = graph, .arena = arena};
     p->stage_count = c->priced->stage_count;
     p->symbol_count = graph_symbol_count(graph);
+    p->path_size = p->symbol_count + 1;
     p->first_choice = TAKE(arena, p->stage_count + 1, int);
     for (int s = 0; s < p->stage_count; s++) p->first_choice[s + 1] = p->first_choice[s] + c->stages[s].count;
     p->choice_count = p->first_choice[p->stage_count];
@@ -51,7 +52,7 @@ void program_prepare(struct program *p, struct formulation *f, struct graph *gra
     p->hopeless_ns = time_upper_ns + 1;
     p->first_path_row = f->milp.row_count;
     p->durations = TAKE(arena, p->symbol_count, int64_t);
-    p->counts = TAKE(arena, p->symbol_count, int);
+    p->counts = TAKE(arena, p->path_size, int);
 }
 
 static uint64_t hash_of(const int *counts, int n)
@@ -63,8 +64,8 @@ static uint64_t hash_of(const int *counts, int n)
 
 int program_add_path(struct program *p, const int *counts, bool *is_new)
 {
-    uint64_t hash = hash_of(counts, p->symbol_count);
-    size_t n = (size_t)p->symbol_count;
+    uint64_t hash = hash_of(counts, p->path_size);
+    size_t n = (size_t)p->path_size;
     *is_new = false;
     for (int i = 0; i < p->path_count; i++)
         if (p->path_hashes[i] == hash && !memcmp(p->paths + (size_t)i * n, counts, n * sizeof *counts)) return p->first_path_row + i;

@@ -10,6 +10,7 @@ struct program {
     const struct choices *choices;
     struct graph *graph;
     int stage_count, symbol_count;
+    int path_size;                  // of a path: the counts of all symbols, and its laps
     int choice_count;               // over all stages; a choice's number is first_choice[stage] + index
     int *first_choice;              // [stage_count + 1]
     int *stage_of, *column_of;      // [choice_count]
@@ -19,7 +20,7 @@ struct program {
     int64_t hopeless_ns;            // more than any plan takes: a box with such a bound holds none
     int first_path_row;
     int path_count, path_capacity;
-    int *paths;                     // [path_count x symbol_count]
+    int *paths;                     // [path_count x path_size]
     uint64_t *path_hashes;
     int64_t *durations;             // scratch, [symbol_count]
     int *counts;

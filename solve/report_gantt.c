@@ -64,7 +64,7 @@ static void print_row(struct report_out *out, const struct report_replay *r, str
     }
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
-        if (stream->kind != STREAM_COMPUTE || stream->stage != stage) continue;
+        if (stream->kind != STREAM_COMPUTE || stream->rank != stage) continue;
         for (int k = 0; k < stream->count; k++) draw_operation(cells, w, r, stream->operations[k]);
     }
     report_print(out, "  %3d |%s|\n", stage, cells);

@@ -70,7 +70,7 @@ static struct use use_of(const struct report_replay *r, const struct plan *plan,
     struct use u = {0, 0, plan->stages[stage].sync_ns + (end ? plan->embedding_sync_ns : 0), 0};
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
-        if (stream->kind != STREAM_COMPUTE || stream->stage != stage) continue;
+        if (stream->kind != STREAM_COMPUTE || stream->rank != stage) continue;
         for (int k = 0; k < stream->count; k++) {
             int kind = report_kind_of(r, stream->operations[k]);
             int64_t duration = report_duration_of(r, stream->operations[k]);

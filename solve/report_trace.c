@@ -96,14 +96,15 @@ static void put_slice(struct tracer *t, int operation, int stage, enum track tra
 static void put_streams(struct tracer *t)
 {
     const struct schedule *s = &t->replay->schedule;
-    static const enum track tracks[] = {[STREAM_COMPUTE] = TRACK_COMPUTE, [STREAM_LINK_FORWARD] = TRACK_LINK_FORWARD,
-                                        [STREAM_LINK_BACKWARD] = TRACK_LINK_BACKWARD, [STREAM_SYNC] = TRACK_SYNC};
     for (int i = 0; i < s->stream_count; i++) {
         const struct stream *stream = &s->streams[i];
-        int stage = stream->kind == STREAM_LINK_BACKWARD ? stream->stage + 1 : stream->stage;
+        enum track track = stream->kind == STREAM_COMPUTE             ? TRACK_COMPUTE
+                           : stream->kind == STREAM_SYNC              ? TRACK_SYNC
+                           : stream->to_rank == stream->rank + 1      ? TRACK_LINK_FORWARD
+                                                                      : TRACK_LINK_BACKWARD;
         for (int k = 0; k < stream->count; k++) {
             t->in_stream[stream->operations[k]] = true;
-            put_slice(t, stream->operations[k], stage, tracks[stream->kind]);
+            put_slice(t, stream->operations[k], stream->rank, track);
         }
     }
 }
@@ -168,16 +169,16 @@ static void put_counters(struct tracer *t)
     for (int i = 0; i < r->schedule.stream_count; i++) {
         const struct stream *stream = &r->schedule.streams[i];
         if (stream->kind != STREAM_COMPUTE) continue;
-        int held = 0, most = r->schedule.in_flight[stream->stage];
+        int held = 0, most = r->schedule.in_flight[stream->rank];
         for (int k = 0; k < stream->count; k++) {
             int kind = report_kind_of(r, stream->operations[k]);
             if (kind > SYMBOL_BACKWARD) continue;
             held += kind == SYMBOL_FORWARD ? 1 : -1;
             int64_t at = kind == SYMBOL_FORWARD ? r->start_ns[stream->operations[k]] : r->end_ns[stream->operations[k]];
-            open_event(t, "C", "activations", at, stream->stage, TRACK_COMPUTE);
+            open_event(t, "C", "activations", at, stream->rank, TRACK_COMPUTE);
             json_open_flat_object(&t->json, "args");
             json_put_number(&t->json, "GB",
-                            (double)t->plan->stages[stream->stage].memory.activation_bytes / most * held / 1e9);
+                            (double)t->plan->stages[stream->rank].memory.activation_bytes / most * held / 1e9);
             json_close_object(&t->json);
             json_close_object(&t->json);
         }

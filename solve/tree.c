@@ -105,10 +105,10 @@ static int *merge_paths(struct search *s, const struct job_result *r)
     int before = p->path_count;
     for (int i = 0; i < r->path_count; i++) {
         bool is_new;
-        rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->symbol_count, &is_new);
+        rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->path_size, &is_new);
     }
     for (int i = before; i < p->path_count; i++)
-        message_put(news, p->paths + (size_t)i * (size_t)p->symbol_count, (size_t)p->symbol_count * sizeof *p->paths);
+        message_put(news, p->paths + (size_t)i * (size_t)p->path_size, (size_t)p->path_size * sizeof *p->paths);
     if (news->used) worker_pool_tell(s->pool, news);
     return rows;
 }
@@ -268,10 +268,10 @@ static void run_in_worker(void *context, struct message *in, struct message *out
 {
     struct program *p = context;
     if (!out) {
-        int *counts = TAKE(arena, p->symbol_count, int);
+        int *counts = TAKE(arena, p->path_size, int);
         while (in->read < in->used) {
             bool is_new;
-            message_get(in, counts, (size_t)p->symbol_count * sizeof *counts);
+            message_get(in, counts, (size_t)p->path_size * sizeof *counts);
             program_add_path(p, counts, &is_new);
         }
         return;

@@ -139,8 +139,8 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     r->open_count = t.stack_count;
     r->iterations = lp_iterations(t.lp);
     r->path_count = p->path_count - first_new;
-    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->symbol_count, (size_t)r->path_count,
-                          (size_t)r->path_count, (size_t)p->symbol_count * sizeof(int));
+    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size, (size_t)r->path_count,
+                          (size_t)r->path_count, (size_t)p->path_size * sizeof(int));
 }
 
 // ---- messages
@@ -171,7 +171,7 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
     message_put_count(m, r->iterations);
     message_put_count(m, r->failures);
     message_put_count(m, r->path_count);
-    message_put(m, r->paths, (size_t)r->path_count * (size_t)p->symbol_count * sizeof *r->paths);
+    message_put(m, r->paths, (size_t)r->path_count * (size_t)p->path_size * sizeof *r->paths);
     message_put_count(m, r->plan_count);
     for (int i = 0; i < r->plan_count; i++) {
         message_put(m, r->plans[i].chosen, (size_t)p->stage_count * sizeof *r->plans[i].chosen);
@@ -185,14 +185,14 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
 
 void job_result_get(struct job_result *r, struct message *m, const struct program *p, struct arena *arena)
 {
-    size_t path_size = (size_t)p->symbol_count * sizeof *r->paths, plan_size = (size_t)p->stage_count * sizeof(int);
+    size_t path_size = (size_t)p->path_size * sizeof *r->paths, plan_size = (size_t)p->stage_count * sizeof(int);
     *r = (struct job_result){.box_count = (int)message_get_count(m)};
     r->explored = message_get_count(m);
     r->relaxations = message_get_count(m);
     r->iterations = message_get_count(m);
     r->failures = message_get_count(m);
     r->path_count = message_get_length(m, path_size);
-    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->symbol_count, int);
+    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->path_size, int);
     message_get(m, r->paths, (size_t)r->path_count * path_size);
     r->plan_count = message_get_length(m, plan_size);
     r->plans = TAKE(arena, r->plan_count, struct found_plan);

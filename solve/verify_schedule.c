@@ -152,7 +152,7 @@ static struct blocking blocking_between(const struct table *t, int stage, int pa
 // The stage's turns one after the other, as the schedule's rule has them.
 static bool check_compute(struct table *t, const struct stream *stream)
 {
-    int stage = stream->stage, done[PASSES] = {0, 0}, pass = -1, micro_batch = 0, at = 0, most = 0,
+    int stage = stream->rank, done[PASSES] = {0, 0}, pass = -1, micro_batch = 0, at = 0, most = 0,
         m = t->r->micro_batches;
     for (int turn = 0; turn <= 2 * m; turn++) {
         bool back = done[BACKWARD] < m && done[FORWARD] >= forwards_before(t->r, stage, done[BACKWARD]);
@@ -186,13 +186,15 @@ static bool check_compute(struct table *t, const struct stream *stream)
 // A link carries its messages in the producer's order, which is that of the micro-batches.
 static bool check_link(struct table *t, const struct stream *stream)
 {
-    int pass = stream->kind == STREAM_LINK_FORWARD ? FORWARD : BACKWARD;
-    if (stream->stage >= t->r->stage_count - 1 || stream->count != t->r->micro_batches)
-        return FAULT(t, stream->stage, "link stream with %d operations, expected %d", stream->count,
+    int pass = stream->to_rank == stream->rank + 1 ? FORWARD : BACKWARD,
+        boundary = pass == FORWARD ? stream->rank : stream->to_rank;
+    if (boundary < 0 || boundary >= t->r->stage_count - 1 || stream->to_rank + stream->rank != 2 * boundary + 1 ||
+        stream->count != t->r->micro_batches)
+        return FAULT(t, stream->rank, "link stream with %d operations, expected %d", stream->count,
                      t->r->micro_batches);
     for (int i = 0; i < stream->count; i++)
-        if (stream->operations[i] != *message_at(t, pass, stream->stage, i, PART_LINK))
-            return FAULT(t, stream->stage, "link stream, place %d: not the message of micro-batch %d", i, i);
+        if (stream->operations[i] != *message_at(t, pass, boundary, i, PART_LINK))
+            return FAULT(t, stream->rank, "link stream, place %d: not the message of micro-batch %d", i, i);
     return true;
 }
 
@@ -201,15 +203,14 @@ static bool check_streams(struct table *t)
     int *found = filled(t->arena, t->stages, 0);
     for (int i = 0; i < t->s->stream_count; i++) {
         const struct stream *stream = &t->s->streams[i];
-        if (stream->stage < 0 || stream->stage >= t->r->stage_count)
-            return FAULT(t, -1, "stream %d belongs to stage %d", i, stream->stage);
-        bool link = stream->kind == STREAM_LINK_FORWARD || stream->kind == STREAM_LINK_BACKWARD;
-        if (link && !check_link(t, stream)) return false;
-        if (stream->kind == STREAM_COMPUTE && (found[stream->stage]++ || !check_compute(t, stream))) return false;
+        if (stream->rank < 0 || stream->rank >= t->r->stage_count)
+            return FAULT(t, -1, "stream %d belongs to rank %d", i, stream->rank);
+        if (stream->kind == STREAM_LINK && !check_link(t, stream)) return false;
+        if (stream->kind == STREAM_COMPUTE && (found[stream->rank]++ || !check_compute(t, stream))) return false;
         for (int k = 0; stream->kind == STREAM_SYNC && k < stream->count; k++) {
             int kind = t->s->operations[stream->operations[k]].symbol / t->r->stage_count;
             if (kind != SYMBOL_SYNC && kind != SYMBOL_EMBEDDING_SYNC)
-                return FAULT(t, stream->stage, "sync stream holds operation %d, no sync", stream->operations[k]);
+                return FAULT(t, stream->rank, "sync stream holds operation %d, no sync", stream->operations[k]);
         }
     }
     // Each turn stands in one stream and each compute stream is complete; a stage without one is found by its turns.

@@ -79,7 +79,7 @@ static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *c
     for (int i = 0; i < PATHS; i++) {
         weights[i] = i == PATHS - 1 ? left : random_between(rng, 0, left);
         left -= weights[i];
-        memcpy(paths + i * symbols, all + random_between(rng, 0, count - 1) * symbols, (size_t)symbols * sizeof *paths);
+        memcpy(paths + i * symbols, all + random_between(rng, 0, count - 1) * (symbols + 1), (size_t)symbols * sizeof *paths);
     }
     dynamic_coefficients(coefficients, paths, weights, PATHS, symbols);
 }

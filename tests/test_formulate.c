@@ -219,7 +219,7 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
         bool found = draw(k, &seed, 400);
         while (found && !choices_fit_together(&k->c, k->chosen) && (found = advance(k))) continue;
         if (found) {
-            int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count), int);
+            int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count) + 1, int);
             choices_durations(&k->c, k->chosen, k->durations);
             graph_longest(k->graph, k->durations, counts);
             struct milp *m = &k->f.milp;

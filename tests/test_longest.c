@@ -115,7 +115,7 @@ static void test_random(void **state)
         arena_open(&arena, NULL);
         assert_int_equal(schedule_build(&s, &r, &arena, &err), OK);
         assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
-        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols, int),
+        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int),
             *path = TAKE(&arena, s.operation_count, int), path_count;
         assert_int_equal(symbols, symbol_count(r.stage_count, r.slice_count));
         for (int draw = 0; draw < 4; draw++) {
@@ -260,18 +260,18 @@ static void test_starting_paths(void **state)
                     length = graph_longest(g, durations, NULL);
             for (int i = 0; i < count; i++) {
                 int64_t sum = 0;
-                for (int k = 0; k < symbols; k++) sum += paths[i * symbols + k] * durations[k];
+                for (int k = 0; k < symbols; k++) sum += paths[i * (symbols + 1) + k] * durations[k];
                 assert_true(sum <= length);
             }
         }
         for (int i = 0; i < count; i++)
             for (int j = 0; j < i; j++)
-                assert_memory_not_equal(&paths[i * symbols], &paths[j * symbols], (size_t)symbols * sizeof *paths);
+                assert_memory_not_equal(&paths[i * (symbols + 1)], &paths[j * (symbols + 1)], (size_t)symbols * sizeof *paths);
         for (int stage = 0; stage < r.stage_count; stage++) {
             int most = 0;
             for (int i = 0; i < count; i++)
-                if (paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] > most)
-                    most = paths[i * symbols + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
+                if (paths[i * (symbols + 1) + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)] > most)
+                    most = paths[i * (symbols + 1) + symbol_index(r.stage_count, SYMBOL_FORWARD, stage)];
             assert_int_equal(most, r.micro_batches);
         }
         arena_close(&arena);

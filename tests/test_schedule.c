@@ -22,7 +22,7 @@ static void build(struct schedule *s, const struct schedule_request *r, struct a
 static const struct stream *stream_of(const struct schedule *s, enum stream_kind kind, int stage)
 {
     for (int i = 0; i < s->stream_count; i++)
-        if (s->streams[i].kind == kind && s->streams[i].stage == stage) return &s->streams[i];
+        if (s->streams[i].kind == kind && s->streams[i].rank == stage) return &s->streams[i];
     return NULL;
 }
 

@@ -53,7 +53,7 @@ static enum status open_loop(struct loop *l, const char *path, bool textbook, st
     TRY(graph_compile(&l->graph, &l->schedule, arena, err));
     TRY(choices_build(&l->choices, &l->priced, &l->schedule, arena, err));
     int symbols = graph_symbol_count(l->graph);
-    l->counts = TAKE(arena, symbols, int);
+    l->counts = TAKE(arena, symbols + 1, int);
     l->durations = TAKE(arena, symbols, int64_t);
     int64_t upper = (int64_t)1 << 53;
     if (textbook)
@@ -65,7 +65,7 @@ static enum status open_loop(struct loop *l, const char *path, bool textbook, st
     l->f.milp.columns[0].upper = graph_longest(l->graph, l->durations, NULL);
     int *paths, count = graph_starting_paths(l->graph, &paths, arena);
     for (int i = 0; i < count; i++)
-        formulate_add_path(&l->f, paths + (size_t)i * (size_t)symbols);
+        formulate_add_path(&l->f, paths + (size_t)i * ((size_t)symbols + 1));
     l->values = TAKE(arena, l->f.milp.column_count, double);
     l->chosen = TAKE(arena, l->priced.stage_count, int);
     l->best_ns = INT64_MAX;
