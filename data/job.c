@@ -148,6 +148,15 @@ static enum status check_options(const struct job *j, struct error *err)
     return budget_check(&j->budget, name_of(j), err);
 }
 
+enum status job_check_layout(const struct job *j, struct error *err)
+{
+    const char *file = name_of(j);
+    TRY(layout_check(&j->layout, file, err));
+    TRY(check_schedule(j, err));
+    TRY(check_batch(j, err));
+    return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
+}
+
 enum status job_check(const struct job *j, struct error *err)
 {
     const char *file = name_of(j);
@@ -161,11 +170,10 @@ enum status job_check(const struct job *j, struct error *err)
     if (!(j->local_loss.forward_s >= 0 && j->local_loss.forward_s <= LOCAL_LOSS_MAX_S && j->local_loss.backward_s >= 0
           && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S && j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
         return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file, LOCAL_LOSS_MAX_S);
-    TRY(layout_check(&j->layout, file, err));
-    TRY(check_schedule(j, err));
-    TRY(check_batch(j, err));
     TRY(check_options(j, err));
-    return rules_check(j->rules, j->rule_count, layout_stage_count(&j->layout), 0, file, err);
+    if (!j->space.given) return job_check_layout(j, err);
+    TRY(layout_check(&j->layout, file, err));
+    return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);
 }
 
 // ---- writing

@@ -131,7 +131,9 @@ struct job {
 enum { STAGES_MAX = 256, MICRO_BATCHES_MAX = 65536 };
 
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err);
+// With a space, all but what depends on the layout chosen: that is job_check_layout's.
 enum status job_check(const struct job *j, struct error *err);
+enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
 int job_micro_batches(const struct job *j);         // per replica: global_batch / (data x micro_batch)
 // Writers and readers that the priced document shares with the job.

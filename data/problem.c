@@ -41,6 +41,12 @@ static enum status check_shape(const struct problem *p, const char *model, struc
     TRY(check_divides(model, "shape.heads", s->heads, "the job's layout.tensor", tensor, err));
     TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor, err));
     TRY(check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err));
+    return OK;
+}
+
+static enum status check_positions(const struct problem *p, struct error *err)
+{
+    const struct shape *s = &p->model.shape;
     if (s->positions > 0 && p->job.sequence > s->positions)
         return fail(err, BAD_INPUT, "%s: sequence: expected at most the model's %lld positions, found %lld",
                     p->job.document.path ? p->job.document.path : "job", (long long)s->positions, (long long)p->job.sequence);
@@ -62,24 +68,59 @@ static enum status check_rule_names(const struct problem *p, int i, const char *
     return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job, i, r->run);
 }
 
-enum status problem_check(const struct problem *p, struct error *err)
+static bool has_blocks(const struct problem *p)
+{
+    for (int i = 0; i < p->model.run_count; i++)
+        if (p->model.runs[i].kind == LAYER_BLOCK) return true;
+    return false;
+}
+
+static enum status check_layout_fits(const struct problem *p, struct error *err)
 {
     const char *job = p->job.document.path ? p->job.document.path : "job";
     const char *model = p->model.document.path ? p->model.document.path : "model";
-    TRY(model_check(&p->model, err));
-    TRY(cluster_check(&p->cluster, err));
-    TRY(costs_check(&p->costs, err));
-    TRY(job_check(&p->job, err));
     int stages = layout_stage_count(&p->job.layout);
     if (stages > p->model.layer_count)
         return fail(err, BAD_INPUT, "%s: layout.%s: expected at most the model's %d layers, found %d", job,
                     p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline", p->model.layer_count, stages);
-    bool blocks = false;
-    for (int i = 0; i < p->model.run_count; i++) blocks = blocks || p->model.runs[i].kind == LAYER_BLOCK;
-    if (blocks) TRY(check_shape(p, model, err));
-    TRY(rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err));
+    if (has_blocks(p)) TRY(check_shape(p, model, err));
+    return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
+}
+
+enum status problem_check_layout(const struct problem *p, struct error *err)
+{
+    TRY(job_check_layout(&p->job, err));
+    return check_layout_fits(p, err);
+}
+
+enum status problem_check(const struct problem *p, struct error *err)
+{
+    const char *job = p->job.document.path ? p->job.document.path : "job";
+    TRY(model_check(&p->model, err));
+    TRY(cluster_check(&p->cluster, err));
+    TRY(costs_check(&p->costs, err));
+    TRY(job_check(&p->job, err));
+    if (!p->job.space.given) TRY(check_layout_fits(p, err));
+    if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
     return OK;
+}
+
+struct problem problem_with_layout(const struct problem *p, const struct layout *layout)
+{
+    struct problem one = *p;
+    one.job.layout = *layout;
+    one.job.space = (struct space){.given = false};
+    return one;
+}
+
+struct space_limits problem_space_limits(const struct problem *p)
+{
+    struct space_limits limits = {.layout = &p->job.layout, .global_batch = p->job.global_batch, .sequence = p->job.sequence,
+                                  .layers = p->model.layer_count};
+    for (int g = 0; g < p->cluster.group_count; g++)
+        limits.devices += (int64_t)p->cluster.groups[g].nodes * p->cluster.groups[g].gpus_per_node;
+    return limits;
 }
 
 int problem_sources(const struct problem *p, const char *maker_path, struct source *sources, struct arena *arena)

@@ -6,6 +6,7 @@
 #include "data/costs.h"
 #include "data/job.h"
 #include "data/model.h"
+#include "data/space.h"
 
 struct problem {
     struct document document;
@@ -19,7 +20,12 @@ struct problem {
 // Loads the problem file and the four it names (paths relative to it), each checked, and checks what needs several of
 // them: names in rules exist, the layout fits the model (heads divisible by tensor ...), batch divisible.
 enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err);
+// Where the job has a space, its layout only says what is fixed and is not checked against model and batch.
 enum status problem_check(const struct problem *p, struct error *err);
+enum status problem_check_layout(const struct problem *p, struct error *err);      // what problem_check then leaves out
+// The problem of one layout: the job has it, and no space. And what bounds the job's space.
+struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
+struct space_limits problem_space_limits(const struct problem *p);
 // Writes the problem file alone; model, cluster, costs and job are named by their document.path.
 // What a document made from the problem says of its inputs: problem, model, cluster, costs, job, as seen from `maker_path`
 // ("-", standard output: from the working folder). sources[] has room for PROBLEM_SOURCES; returns how many.

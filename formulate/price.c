@@ -187,6 +187,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
 {
     TRY(problem_check(problem, err));
+    if (problem->job.space.given) TRY(problem_check_layout(problem, err));
     TRY(price_terms(priced, problem, arena, err));
     return priced_check(priced, err);        // sums stay exact
 }
