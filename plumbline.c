@@ -20,6 +20,7 @@ static const struct {
     {"example", command_example, "a ready problem: chain, gpt, mixed, four"},
     {"price", command_price, "problem -> priced document (integer ns and bytes)"},
     {"predict", command_predict, "time and memory of given configurations: one, or a table of thousands"},
+    {"validate", command_validate, "predictions against measured runs: error tables by source"},
     {"formulate", command_formulate, "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
     {"verify", command_verify, "the independent judge of a plan"},

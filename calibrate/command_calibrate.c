@@ -1,5 +1,6 @@
-// plumbline calibrate: samples in, costs out.
+// plumbline calibrate: samples in, costs out. With --iterations, measured runs in, costs out (command_iterations.c).
 #include <stdio.h>
+#include <string.h>
 
 #include "calibrate/calibrate.h"
 #include "calibrate/commands.h"
@@ -8,12 +9,14 @@ static const double mebibyte = 1048576;
 
 enum status command_calibrate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--iterations")) return command_iterations(argc, argv, exit_code, arena, err);
     const char *input = NULL, *output = NULL, *name = NULL;
     bool show = false, helped;
     double constant_mib = 512;
     const struct option options[] = {
         {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output, unless --show is given)"},
+        {"--iterations", OPTION_FLAG, &helped, 0, 0, NULL, "fit to whole iterations instead: see calibrate --iterations --help"},
         {"--show", OPTION_FLAG, &show, 0, 0, NULL, "print each fit against its samples"},
         {"--name", OPTION_TEXT, &name, 0, 0, NULL, "what the costs call the device (what the samples call it)"},
         {"--constant-mib", OPTION_NUMBER, &constant_mib, 0, 1e9, NULL, "memory of the process itself, assumed (512)"},

@@ -5,5 +5,7 @@
 #include "data/options.h"
 
 command_function command_calibrate;
+command_function command_validate;
+command_function command_iterations;       // calibrate --iterations
 
 #endif

@@ -33,7 +33,7 @@ int cost_key_find(const char *name)
     return count == 1 ? found : -1;
 }
 
-static void visit_gpu(struct gpu_costs *g, int key, cost_visitor *visit, void *context)
+static void visit_gpu(struct gpu_costs *g, int key, int value_bytes, cost_visitor *visit, void *context)
 {
     const struct cost_key *k = &cost_keys[key];
     if (k->scope == COST_OF_GPU) {
@@ -41,10 +41,11 @@ static void visit_gpu(struct gpu_costs *g, int key, cost_visitor *visit, void *c
         return;
     }
     for (int i = 0; i < g->precision_count; i++)
-        visit((struct estimate *)((char *)&g->precisions[i] + k->offset), k, context);
+        if (!value_bytes || precision_bytes(g->precisions[i].precision) == value_bytes)
+            visit((struct estimate *)((char *)&g->precisions[i] + k->offset), k, context);
 }
 
-void costs_visit(struct costs *c, int key, const char *gpu, cost_visitor *visit, void *context)
+void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit, void *context)
 {
     const struct cost_key *k = &cost_keys[key];
     if (k->scope == COST_OF_ALL) {
@@ -52,7 +53,7 @@ void costs_visit(struct costs *c, int key, const char *gpu, cost_visitor *visit,
         return;
     }
     for (int i = 0; i < c->gpu_count; i++)
-        if (!gpu || !strcmp(c->gpus[i].gpu, gpu)) visit_gpu(&c->gpus[i], key, visit, context);
+        if (!gpu || !strcmp(c->gpus[i].gpu, gpu)) visit_gpu(&c->gpus[i], key, value_bytes, visit, context);
 }
 
 struct costs costs_copy(const struct costs *c, struct arena *arena)
@@ -76,5 +77,5 @@ static void move(struct estimate *e, const struct cost_key *key, void *context)
 
 void costs_move_to(struct costs *c, enum cost_end end)
 {
-    for (int key = 0; key < cost_key_count; key++) costs_visit(c, key, NULL, move, &end);
+    for (int key = 0; key < cost_key_count; key++) costs_visit(c, key, NULL, 0, move, &end);
 }

@@ -22,9 +22,9 @@ extern const struct cost_key cost_keys[];
 extern const int cost_key_count;
 int cost_key_find(const char *name);        // -1: none. Unambiguous beginnings of names will do
 
-// Every estimate the key stands for: of all GPUs, or of one (NULL: all), and of all its precisions.
+// Every estimate the key stands for: of one GPU (NULL: all), of its precisions with values of so many bytes (0: all).
 typedef void cost_visitor(struct estimate *e, const struct cost_key *key, void *context);
-void costs_visit(struct costs *c, int key, const char *gpu, cost_visitor *visit, void *context);
+void costs_visit(struct costs *c, int key, const char *gpu, int value_bytes, cost_visitor *visit, void *context);
 
 // A copy whose estimates can be changed without touching the original's.
 struct costs costs_copy(const struct costs *c, struct arena *arena);

@@ -442,3 +442,9 @@ void json_put_bool(struct json_writer *w, const char *key, bool value)
     begin_value(w, key);
     append_text(w, value ? "true" : "false");
 }
+
+void json_put_null(struct json_writer *w, const char *key)
+{
+    begin_value(w, key);
+    append_text(w, "null");
+}

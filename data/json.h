@@ -101,5 +101,6 @@ void json_put_text(struct json_writer *w, const char *key, const char *text);
 void json_put_count(struct json_writer *w, const char *key, int64_t value);
 void json_put_number(struct json_writer *w, const char *key, double value);     // shortest of 15..17 digits that reads back; finite
 void json_put_bool(struct json_writer *w, const char *key, bool value);
+void json_put_null(struct json_writer *w, const char *key);         // in results; no document has one
 
 #endif

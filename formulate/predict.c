@@ -98,7 +98,7 @@ enum status predictor_set(struct predictor *p, const char *text, struct error *e
         if (!*number || *rest || !(value >= cost_keys[key].low && value <= cost_keys[key].high))
             return fail(err, BAD_INPUT, "--set: %s: expected a number from %.9g to %.9g, found '%s'", cost_keys[key].name, cost_keys[key].low,
                         cost_keys[key].high, number);
-        costs_visit(&p->costs, key, NULL, set_value, &value);
+        costs_visit(&p->costs, key, NULL, 0, set_value, &value);
         at = *end ? end + 1 : end;
     }
     predictor_costs_changed(p);
@@ -253,6 +253,9 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     if (!time_of(p, &c, kept, &prediction->iteration_ns, prediction)) return;
     prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
     prediction->micro_batches = priced.micro_batches;
+    prediction->sequences = p->problem.job.global_batch;
+    prediction->gpu = priced.groups[p->choices[0].group].gpu;
+    prediction->value_bytes = precision_bytes(p->problem.job.precision);
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
     find_memory(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);

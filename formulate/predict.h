@@ -28,7 +28,10 @@ struct prediction {
     struct memory_parts last_memory;
     int64_t block_forward_ns, block_backward_ns;        // one block, recomputation included
     int micro_batches;
+    int64_t sequences;                  // the global batch
     double gpus;
+    const char *gpu;                    // the costs' name of it
+    int value_bytes;                    // of the precision
 };
 
 // How the layers stand on the stages: layer_count[stage], all recomputed alike.

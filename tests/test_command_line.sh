@@ -58,7 +58,23 @@ refuses "missing.csv" predict missing.csv
 refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv --set speed=2
 gives 2 predict word.csv
 says "word.csv: line 2, column tp: expected a whole number" err
-rm -f rows.csv short.csv word.csv
+printf 'id,gpu,layers,hidden,seq,dp,metric,value,unit\n' > runs.csv
+for i in 1 2 3 4 5 6 7 8; do echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.0$i,s"; done >> runs.csv
+gives 0 validate runs.csv
+says "^runs  *iteration_time  *8 " out
+gives 0 validate runs.csv --json
+says '"kendall_tau": ' out
+gives 0 validate runs.csv --fit gemm --folds 2 --list
+[ "$(wc -l < out)" = 9 ] || complain "validate --list: expected a header and eight rows"
+refuses "rows are not scored with constants fitted on them" validate runs.csv --fit gemm
+refuses "it is missing" validate runs.csv --folds 5
+refuses "there is no column colour" validate runs.csv --rows colour=red
+refuses "--fit is missing" calibrate --iterations runs.csv
+gives 0 calibrate --iterations runs.csv --fit gemm -o fitted.json
+says '"role": "runs", "path": "runs.csv"' fitted.json
+gives 0 validate runs.csv --costs ./fitted.json
+gives 0 validate --help; gives 0 calibrate --iterations --help
+rm -f rows.csv short.csv word.csv runs.csv fitted.json
 
 # ---- words and numbers of the command line
 gives 2

@@ -214,7 +214,7 @@ static void ends_enclose_the_value(void **state)
         assert_true(x.low_ns < x.iteration_ns && x.iteration_ns < x.high_ns);
     }
     // Without intervals the three agree.
-    for (int key = 0; key < cost_key_count; key++) costs_visit(predictor_costs(p), key, NULL, close_interval, NULL);
+    for (int key = 0; key < cost_key_count; key++) costs_visit(predictor_costs(p), key, NULL, 0, close_interval, NULL);
     predictor_costs_changed(p);
     for (int trial = 0; trial < 50; trial++) {
         struct run_row row = random_row(&rng);
@@ -345,6 +345,8 @@ static void a_problem_is_predicted_as_its_row(void **state)
     struct run_row row = row_of("gpu=A100,layers=48,hidden=1600,heads=25,vocab=50257,seq=1024,pp=4,dp=8,global_batch=64,recompute=full", &arena);
     predict_row(p, &row, &as_row);
     assert_string_equal(as_problem.reason, "");
+    assert_string_equal(as_problem.gpu, as_row.gpu);
+    as_problem.gpu = as_row.gpu;
     assert_memory_equal(&as_problem, &as_row, sizeof as_row);
     arena_close(&arena);
 }

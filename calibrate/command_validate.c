@@ -1,0 +1,87 @@
+// plumbline validate: tables of measured runs in, scores of our predictions out.
+#include <string.h>
+
+#include "calibrate/commands.h"
+#include "calibrate/validate.h"
+
+struct wishes {
+    const char *set, *fit, *fit_rows, *rows;
+    int64_t folds;
+    int by;
+    double margin;
+    bool json, list;
+    struct run_choice choice;
+    struct predict_settings predict;
+};
+
+static enum status read_mode(struct validate_settings *s, struct wishes *w, struct error *err)
+{
+    *s = (struct validate_settings){.by = (enum fold_by)w->by, .folds = (int)(w->folds < 0 ? 5 : w->folds), .margins = {w->margin, 1}, .ran_below = 0.75};
+    if (!w->fit && (w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
+    if (!w->fit) return OK;
+    if (!w->fit_rows == (w->folds < 0))
+        return fail(err, BAD_INPUT, "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored with constants fitted on them");
+    s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
+    return fit_keys_read(&s->keys, w->fit, err);
+}
+
+static bool is_table(const char *text)
+{
+    size_t length = strlen(text);
+    return length > 4 && !strcmp(text + length - 4, ".csv");
+}
+
+// --fit-rows names conditions on the tables at hand, or a table of its own, all of whose rows are fitted on.
+static enum status load_runs(struct run_set *set, struct wishes *w, const char *const *paths, int count, struct error *err)
+{
+    struct run_choice *choice = &w->choice;
+    TRY(filter_read(&choice->rows, "--rows", w->rows ? w->rows : "", set->arena, err));
+    choice->fits = w->fit_rows && !is_table(w->fit_rows);
+    if (choice->fits) TRY(filter_read(&choice->fit_rows, "--fit-rows", w->fit_rows, set->arena, err));
+    for (int i = 0; i < count; i++) TRY(runs_add(set, paths[i], choice, err));
+    if (!w->fit_rows || choice->fits) return OK;
+    struct run_choice all = {.exclude = choice->exclude, .defaults = choice->defaults, .fits = true};
+    return runs_add(set, w->fit_rows, &all, err);
+}
+
+enum status command_validate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    enum { TABLES_MAX = 64 };
+    const char *tables[TABLES_MAX];
+    struct wishes w = {.folds = -1, .margin = 0.8, .predict = {.margin = 0.8}};
+    int count;
+    bool helped;
+    const struct option options[] = {
+        {"--json", OPTION_FLAG, &w.json, 0, 0, NULL, "an array with one object for each source and metric"},
+        {"--list", OPTION_FLAG, &w.list, 0, 0, NULL, "every row with what was measured and predicted, as a table"},
+        {"--rows", OPTION_TEXT, &w.rows, 0, 0, NULL, "only rows for which all conditions hold: pp>1,hidden=1024,notes~fp16,row%5=0"},
+        {"--exclude", OPTION_TEXT, &w.choice.exclude, 0, 0, NULL, "ids of rows not to be scored or fitted on; they are listed"},
+        {"--default", OPTION_TEXT, &w.choice.defaults, 0, 0, NULL, "what blank cells mean: column=value,..."},
+        {"--cluster", OPTION_TEXT, &w.predict.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
+        {"--costs", OPTION_TEXT, &w.predict.costs, 0, 0, NULL, "a file or a shipped name (default: published)"},
+        {"--set", OPTION_TEXT, &w.set, 0, 0, NULL, "numbers of the costs: name=value,..."},
+        {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL, "fit these numbers of the costs: name,..."},
+        {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL, "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
+        {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names, "what stays together in a fold (row: the number modulo N)"},
+        {"--fit-rows", OPTION_TEXT, &w.fit_rows, 0, 0, NULL, "fit on these rows (conditions, or another table), score the others"},
+        {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL, "share of a GPU's memory that may be filled (0.8)"},
+    };
+    (void)exit_code;
+    TRY(options_read(argc, argv, "plumbline validate DATA.csv ... [OPTION ...]", options, ARRAY_LENGTH(options), tables, 1, TABLES_MAX, &count,
+                     &helped, err));
+    if (helped) return OK;
+    struct validate_settings settings;
+    struct run_set set = {.arena = arena};
+    struct predictor *p;
+    struct validation v;
+    TRY(read_mode(&settings, &w, err));
+    TRY(load_runs(&set, &w, tables, count, err));
+    w.predict.margin = w.margin;
+    TRY(predictor_open(&p, &w.predict, arena, err));
+    if (w.set) TRY(predictor_set(p, w.set, err));
+    TRY(validate(&v, &set, p, &settings, arena, err));
+    if (w.list) validation_show_rows(&set, stdout);
+    else if (w.json) validation_show_json(&v, &set, arena, stdout);
+    else validation_show(&v, &set, &settings, stdout);
+    return OK;
+}

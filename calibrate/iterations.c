@@ -1,0 +1,275 @@
+// Levenberg-Marquardt over least_squares.c. The unknowns are logarithms, so that rates stay above 0 and steps are relative;
+// derivatives are differences. Rows are weighted as by the loss 2 s^2 (sqrt(1 + (r/s)^2) - 1), s = 5 %, which grows like |r|
+// for rows far off: a few rows that the model does not understand must not pull the constants.
+#include "calibrate/iterations.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/fit.h"
+#include "calibrate/least_squares.h"
+
+static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
+enum { STEPS_MAX = 60 };
+
+enum status fit_keys_read(struct fit_keys *k, const char *text, struct error *err)
+{
+    *k = (struct fit_keys){0};
+    for (const char *at = text; *at;) {
+        char name[64];
+        int length = (int)strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", length, at);
+        int key = cost_key_find(name);
+        if (key < 0) return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%s'", name);
+        for (int i = 0; i < k->count; i++)
+            if (k->keys[i] == key) return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
+        if (k->count == FIT_KEYS_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d numbers", FIT_KEYS_MAX);
+        k->keys[k->count++] = key;
+        at += length + (at[length] == ',');
+    }
+    return k->count ? OK : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
+}
+
+struct search {
+    struct predictor *predictor;
+    const struct fit_keys *keys;
+    const struct run **runs;
+    int count;
+    const char **gpus;                  // that the rows run on
+    int gpu_count, value_bytes;
+    double *residuals, *changed, *jacobian, *observed, *deviation;      // the last two: [count + keys]
+    double x[FIT_KEYS_MAX];             // logarithms
+};
+
+// ---- the constants in the costs
+
+struct first { double value; bool found; };
+
+static void take_first(struct estimate *e, const struct cost_key *key, void *context)
+{
+    struct first *f = context;
+    (void)key;
+    if (!f->found) *f = (struct first){e->value, true};
+}
+
+static void put_value(struct estimate *e, const struct cost_key *key, void *context)
+{
+    (void)key;
+    e->value = *(const double *)context;
+}
+
+static void set_constants(const struct search *s, const double *x)
+{
+    struct costs *costs = predictor_costs(s->predictor);
+    for (int k = 0; k < s->keys->count; k++) {
+        const struct cost_key *key = &cost_keys[s->keys->keys[k]];
+        double value = fmin(fmax(exp(x[k]), key->low), key->high);
+        for (int g = 0; g < s->gpu_count; g++) costs_visit(costs, s->keys->keys[k], s->gpus[g], s->value_bytes, put_value, &value);
+    }
+}
+
+static enum status start(struct search *s, struct error *err)
+{
+    struct costs *costs = predictor_costs(s->predictor);
+    for (int k = 0; k < s->keys->count; k++) {
+        struct first first = {0, false};
+        for (int g = 0; g < s->gpu_count; g++) costs_visit(costs, s->keys->keys[k], s->gpus[g], s->value_bytes, take_first, &first);
+        if (!(first.value > 0))
+            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to where the search shall begin",
+                        cost_keys[s->keys->keys[k]].name);
+        s->x[k] = log(first.value);
+    }
+    return OK;
+}
+
+// ---- rows
+
+static bool says_something(const struct fit_keys *keys, int metric)
+{
+    for (int k = 0; k < keys->count; k++)
+        if (cost_keys[keys->keys[k]].sense == COST_BYTES ? metric_is_memory(metric) : metric_is_time(metric)) return true;
+    return false;
+}
+
+static void note_gpu(struct search *s, const char *gpu)
+{
+    for (int g = 0; g < s->gpu_count; g++)
+        if (!strcmp(s->gpus[g], gpu)) return;
+    s->gpus[s->gpu_count++] = gpu;
+}
+
+static void collect(struct search *s, const struct run_set *set, const bool *take, struct arena *arena)
+{
+    s->runs = TAKE(arena, set->count, const struct run *);
+    s->gpus = TAKE(arena, set->count + 1, const char *);
+    for (int i = 0; i < set->count; i++) {
+        const struct run *run = &set->runs[i];
+        struct prediction x;
+        if (!take[i] || run->excluded || !says_something(s->keys, run->row.metric)) continue;
+        predict_row(s->predictor, &run->row, &x);
+        if (*x.reason || !(run_prediction(&run->row, &x) > 0)) continue;
+        s->value_bytes = s->count == 0 || s->value_bytes == x.value_bytes ? x.value_bytes : 0;
+        s->runs[s->count++] = run;
+        note_gpu(s, x.gpu);
+    }
+}
+
+static void find_residuals(const struct search *s, const double *x, double *residuals)
+{
+    set_constants(s, x);
+    for (int i = 0; i < s->count; i++) {
+        struct prediction prediction;
+        const struct run_row *row = &s->runs[i]->row;
+        predict_row(s->predictor, row, &prediction);
+        double predicted = *prediction.reason ? 0 : run_prediction(row, &prediction);
+        residuals[i] = predicted > 0 ? log(predicted / row->value) : 10;    // a step into nowhere is not taken
+    }
+}
+
+static double loss(const struct search *s, const double *residuals)
+{
+    double sum = 0;
+    for (int i = 0; i < s->count; i++) sum += sqrt(1 + pow(residuals[i] / loss_scale, 2)) - 1;
+    return 2 * loss_scale * loss_scale * sum;
+}
+
+// Of the row in the least squares that has the same gradient.
+static double root_weight(double residual) { return pow(1 + pow(residual / loss_scale, 2), -0.25); }
+
+static enum status find_jacobian(struct search *s, struct error *err)
+{
+    int n = s->keys->count;
+    for (int k = 0; k < n; k++) {
+        double x[FIT_KEYS_MAX], length = 0;
+        memcpy(x, s->x, sizeof x);
+        x[k] += difference;
+        find_residuals(s, x, s->changed);
+        for (int i = 0; i < s->count; i++) {
+            double slope = (s->changed[i] - s->residuals[i]) / difference * root_weight(s->residuals[i]);
+            s->jacobian[i * n + k] = slope;
+            length += slope * slope;
+        }
+        if (length < 1e-14 * s->count) return fail(err, BAD_INPUT, "--fit: no row depends on %s", cost_keys[s->keys->keys[k]].name);
+        for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
+        s->jacobian[(s->count + k) * n + k] = sqrt(length);
+    }
+    return OK;
+}
+
+// The step that the damped, linear problem asks for.
+static enum status solve_step(struct search *s, double damping, double *step, struct arena *arena, struct error *err)
+{
+    struct solution solution;
+    int n = s->keys->count;
+    for (int i = 0; i < s->count + n; i++) {
+        s->observed[i] = i < s->count ? -s->residuals[i] * root_weight(s->residuals[i]) : 0;
+        s->deviation[i] = i < s->count ? 1 : 1 / sqrt(damping);
+    }
+    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
+    memcpy(step, solution.x, (size_t)n * sizeof *step);
+    return OK;
+}
+
+static double longest(const double *step, int count)
+{
+    double most = 0;
+    for (int k = 0; k < count; k++) most = fmax(most, fabs(step[k]));
+    return most;
+}
+
+// Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or it hardly matters.
+static enum status improve(struct search *s, double *damping, bool *moved, struct arena *arena, struct error *err)
+{
+    double before = loss(s, s->residuals), step[FIT_KEYS_MAX], x[FIT_KEYS_MAX];
+    *moved = false;
+    TRY(find_jacobian(s, err));
+    for (; *damping < damping_max; *damping *= 10) {
+        TRY(solve_step(s, *damping, step, arena, err));
+        for (int k = 0; k < s->keys->count; k++) x[k] = s->x[k] + fmin(fmax(step[k], -1), 1);
+        find_residuals(s, x, s->changed);
+        double after = loss(s, s->changed);
+        if (!(after < before)) continue;
+        memcpy(s->x, x, sizeof x);
+        memcpy(s->residuals, s->changed, (size_t)s->count * sizeof *s->residuals);
+        *damping = fmax(*damping / 10, 1e-9);
+        *moved = before - after > 1e-9 * before && longest(step, s->keys->count) > 1e-6;
+        return OK;
+    }
+    return OK;
+}
+
+// ---- the answer
+
+static enum status answer(struct iterations_fit *fit, struct search *s, struct arena *arena, struct error *err)
+{
+    struct solution solution;
+    int n = s->keys->count;
+    double square = 0;
+    find_residuals(s, s->x, s->residuals);
+    TRY(find_jacobian(s, err));
+    find_residuals(s, s->x, s->residuals);       // leaves the costs at the answer
+    for (int i = 0; i < s->count; i++) {
+        double root = root_weight(s->residuals[i]);
+        s->observed[i] = 0;
+        s->deviation[i] = 1;
+        square += root * root * s->residuals[i] * s->residuals[i];
+        fit->mean_abs_error += fabs(exp(s->residuals[i]) - 1) / s->count;
+    }
+    TRY(least_squares(&solution, s->count, n, s->jacobian, s->observed, s->deviation, arena, err));
+    int freedom = s->count > n ? s->count - n : 1;
+    for (int k = 0; k < n; k++) {
+        const struct cost_key *key = &cost_keys[s->keys->keys[k]];
+        double width = student_quantile(0.95, freedom) * sqrt(solution.covariance[k * n + k] * square / freedom);
+        double value = fmin(fmax(exp(s->x[k]), key->low), key->high);
+        fit->constants[k] = (struct fitted){value, fmax(value * exp(-width), key->low), fmin(value * exp(width), key->high)};
+    }
+    fit->rows = s->count;
+    fit->gpus = s->gpus;
+    fit->gpu_count = s->gpu_count;
+    fit->value_bytes = s->value_bytes;
+    return OK;
+}
+
+struct origin_note { const struct fitted *fitted; const char *source; };
+
+static void put_fitted(struct estimate *e, const struct cost_key *key, void *context)
+{
+    const struct origin_note *note = context;
+    (void)key;
+    *e = (struct estimate){.value = note->fitted->value, .low = note->fitted->low, .high = note->fitted->high, .origin = ORIGIN_FITTED,
+                           .source = note->source};
+}
+
+void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source)
+{
+    for (int k = 0; k < fit->keys.count; k++) {
+        struct origin_note note = {&fit->constants[k], source};
+        for (int g = 0; g < fit->gpu_count; g++) costs_visit(costs, fit->keys.keys[k], fit->gpus[g], fit->value_bytes, put_fitted, &note);
+    }
+}
+
+enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys, struct predictor *p, const struct run_set *set,
+                           const bool *take, struct arena *arena, struct error *err)
+{
+    struct search s = {.predictor = p, .keys = keys};
+    *fit = (struct iterations_fit){.keys = *keys};
+    collect(&s, set, take, arena);
+    if (s.count <= keys->count)
+        return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted", keys->count, s.count);
+    int all = s.count + keys->count;
+    s.residuals = TAKE(arena, s.count, double);
+    s.changed = TAKE(arena, s.count, double);
+    s.jacobian = TAKE(arena, all * keys->count, double);
+    s.observed = TAKE(arena, all, double);
+    s.deviation = TAKE(arena, all, double);
+    TRY(start(&s, err));
+    find_residuals(&s, s.x, s.residuals);
+    double damping = damping_first;
+    for (bool moved = true; moved && fit->steps < STEPS_MAX; fit->steps++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        TRY(improve(&s, &damping, &moved, arena, err));
+        arena_reset(arena, mark);
+    }
+    return answer(fit, &s, arena, err);
+}

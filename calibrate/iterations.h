@@ -1,0 +1,41 @@
+// Constants out of whole iterations: a handful of the costs' numbers, chosen by name, so that predictions come as near as they
+// can to what was measured on stated rows. Levenberg-Marquardt on the logarithm of predicted / measured (D).
+#ifndef PLUMBLINE_CALIBRATE_ITERATIONS_H
+#define PLUMBLINE_CALIBRATE_ITERATIONS_H
+
+#include "calibrate/runs.h"
+#include "data/cost_keys.h"
+
+enum { FIT_KEYS_MAX = 16 };
+
+struct fit_keys {
+    int count;
+    int keys[FIT_KEYS_MAX];             // of cost_keys
+};
+
+// "gemm_flop_per_s,layer_overhead_s". BAD_INPUT: none such, twice, too many.
+enum status fit_keys_read(struct fit_keys *k, const char *text, struct error *err);
+
+struct fitted { double value, low, high; };     // 95 % by the fit's own covariance, normal residuals assumed
+
+struct iterations_fit {
+    struct fit_keys keys;
+    struct fitted constants[FIT_KEYS_MAX];
+    int rows;                           // that it was fitted on
+    double mean_abs_error;              // of these
+    int steps;
+    const char **gpus;                  // that these rows ran on: the constants are theirs
+    int gpu_count;
+    int value_bytes;                    // of their precisions; 0: several
+};
+
+// Fits on the runs with take[i]; rows that are excluded, not predictable or of a metric that the keys say nothing about are left
+// out. The predictor's costs start the search and hold the answer afterwards, for every GPU among the rows. BAD_INPUT: fewer rows
+// than constants, or a constant that no row depends on.
+enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys, struct predictor *p, const struct run_set *set,
+                           const bool *take, struct arena *arena, struct error *err);
+
+// Writes the constants into the costs as fitted estimates: value, interval, and a source in words.
+void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source);
+
+#endif
