@@ -61,7 +61,7 @@ static void draw(struct problem *p, struct priced *priced, struct schedule *sche
         CHECK_OK(price_problem(priced, p, arena, &err));
         struct schedule_request request = schedule_request_of(priced);
         CHECK_OK(schedule_build(schedule, &request, arena, &err));
-        if (oracle_size(priced, schedule, PLANS_MAX, arena) <= PLANS_MAX) {
+        if (oracle_size(priced, PLANS_MAX, arena) <= PLANS_MAX) {
             CHECK_OK(oracle_answer(e, priced, schedule, arena, &err));
             if (!limits.long_and_close || is_long_and_close(e)) return;
         }

@@ -1,5 +1,5 @@
 // The oracle: every plan of a small priced problem, each replayed event by event. Shares no code with formulate or solve:
-// stage times, memory, rules and budget are worked out here once more, straight from docs/FORMULAS.md.
+// stage times, memory, moments in flight, periods, rules and budget are worked out here once more, straight from docs/FORMULAS.md.
 #ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_H
 #define PLUMBLINE_TESTS_SUPPORT_ORACLE_H
 
@@ -8,13 +8,13 @@
 #include "data/schedule.h"
 
 struct oracle {
-    int64_t plans;              // that satisfy everything, each replayed
+    int64_t plans;              // that satisfy everything
     int64_t best_ns, second_ns; // least and next different iteration time; INT64_MAX where none
     struct plan_stage *best;    // [stage_count], decision fields only
 };
 
 // An upper bound on the number of plans (slots and budget left aside), at most limit + 1.
-int64_t oracle_size(const struct priced *p, const struct schedule *s, int64_t limit, struct arena *arena);
+int64_t oracle_size(const struct priced *p, int64_t limit, struct arena *arena);
 
 enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err);
 
