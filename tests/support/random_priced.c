@@ -31,8 +31,16 @@ static int64_t *numbers(struct arena *arena, uint64_t *state, int count, int64_t
 static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
 {
     static const int counts[][4] = {{1, 3, 1}, {4}, {1, 3}, {3, 1}, {2, 2}, {1, 1, 1, 1}, {1, 4, 1}, {5}, {2, 1, 2}, {1, 5}};
-    const int *count = counts[below(state, (int)(sizeof counts / sizeof *counts))];
-    while (p->run_count < 4 && count[p->run_count]) p->run_count++;
+    const int *drawn = counts[below(state, (int)(sizeof counts / sizeof *counts))];
+    int count[4] = {0}, layers = 0, longest = 0;
+    for (; p->run_count < 4 && drawn[p->run_count]; p->run_count++) {
+        count[p->run_count] = drawn[p->run_count];
+        layers += count[p->run_count];
+        if (count[p->run_count] > count[longest]) longest = p->run_count;
+    }
+    bool splits = schedule_splits_backward(p->layout.schedule);
+    int passes = p->slice_count * p->group_count;
+    if (p->stage_count > 4 && layers < p->stage_count) count[longest] += p->stage_count - layers + below(state, 3);
     p->runs = TAKE(arena, p->run_count, struct priced_run);
     bool sync = below(state, 2), optimizer = below(state, 3) == 0;
     for (int r = 0; r < p->run_count; r++) {
@@ -51,11 +59,11 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
         for (int i = 0; i < 3; i++) run->working_bytes[i] = random_less(state, 6);
         run->feedback_bytes = numbers(arena, state, p->gradient_option_count, 4);
         run->feedback_bytes[0] = 0;
-        run->forward_ns = numbers(arena, state, p->group_count, 20);
-        run->backward_ns = numbers(arena, state, p->group_count, 40);
-        run->weight_ns = TAKE(arena, p->group_count, int64_t);
-        run->selective_ns = numbers(arena, state, p->group_count, 6);
-        run->full_ns = numbers(arena, state, p->group_count, 20);
+        run->forward_ns = numbers(arena, state, passes, 20);
+        run->backward_ns = numbers(arena, state, passes, 40);
+        run->weight_ns = splits ? numbers(arena, state, p->group_count, 30) : TAKE(arena, p->group_count, int64_t);
+        run->selective_ns = numbers(arena, state, passes, 6);
+        run->full_ns = numbers(arena, state, passes, 20);
         run->optimizer_ns = numbers(arena, state, p->group_count, optimizer ? 9 : 1);
         run->sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++)
@@ -66,9 +74,10 @@ static void draw_runs(struct priced *p, uint64_t *state, struct arena *arena)
 static int64_t *pair_prices(const struct priced *p, uint64_t *state, struct arena *arena, const bool *joined,
     const bool *parts, int64_t limit)
 {
-    int64_t *prices = TAKE(arena, p->group_count * p->group_count * PART_COUNT, int64_t);
-    for (int i = 0; i < p->group_count * p->group_count * PART_COUNT; i++)
-        prices[i] = !joined[i / PART_COUNT] ? PRICE_NONE : parts[i % PART_COUNT] ? random_less(state, limit) : 0;
+    int pairs = p->group_count * p->group_count, links = p->slice_count * pairs * PART_COUNT;
+    int64_t *prices = TAKE(arena, links, int64_t);
+    for (int i = 0; i < links; i++)
+        prices[i] = !joined[i / PART_COUNT % pairs] ? PRICE_NONE : parts[i % PART_COUNT] ? random_less(state, limit) : 0;
     return prices;
 }
 
@@ -159,6 +168,15 @@ static void draw_options(struct priced *p, uint64_t *state, struct arena *arena)
     if (below(state, 4) == 0) p->budget.rank_min = below(state, 4);
 }
 
+static void draw_all(struct priced *p, uint64_t *state, struct arena *arena)
+{
+    draw_options(p, state, arena);
+    draw_runs(p, state, arena);
+    draw_groups(p, state, arena);
+    draw_links(p, state, arena);
+    draw_rules(p, state, arena);
+}
+
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
 {
     *p = (struct priced){.name = "random", .stage_count = 1 + below(state, 4), .micro_batches = 1 + below(state, 6),
@@ -170,11 +188,38 @@ void random_priced(struct priced *p, uint64_t *state, struct arena *arena)
     p->recompute[RECOMPUTE_NONE] = true;
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     p->rank_count = p->stage_count, p->slice_count = 1;
-    draw_options(p, state, arena);
-    draw_runs(p, state, arena);
-    draw_groups(p, state, arena);
-    draw_links(p, state, arena);
-    draw_rules(p, state, arena);
+    draw_all(p, state, arena);
+}
+
+// What a schedule of this kind asks of the layout: ranks with several stages, slices; and what any may have.
+static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *state)
+{
+    bool looped = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
+    int virtual_stages = kind == SCHEDULE_ZB_V ? 2 : looped ? 2 + below(state, 2) : 1;
+    p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2)) : 1 + below(state, 4);
+    p->stage_count = p->rank_count * virtual_stages;
+    p->slice_count = kind == SCHEDULE_TOKEN_SLICED ? 2 + below(state, 2) : 1;
+    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = p->rank_count, .virtual_stages = virtual_stages,
+        .micro_batch = 1, .schedule = kind, .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+        .barrier = below(state, schedule_splits_backward(kind) ? 2 : 5) > 0,
+        .local_loss_every = below(state, 4) ? 0 : 1 + below(state, 2), .slice_count = p->slice_count};
+    for (int i = 0; i < p->slice_count && p->slice_count > 1; i++) p->layout.slices[i] = 1 + i;
+    if (p->layout.local_loss_every) {
+        p->local_forward_ns = random_less(state, 12);
+        p->local_backward_ns = random_less(state, 12);
+        p->local_bytes = random_less(state, 6);
+    }
+}
+
+void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state, struct arena *arena)
+{
+    *p = (struct priced){.name = "random", .micro_batches = 1 + below(state, 5), .group_count = 1 + below(state, 3),
+        .cut_count = 1 + below(state, 2), .devices_per_stage = 1};
+    draw_layout(p, kind, state);
+    if (p->stage_count > 4 && p->group_count > 2) p->group_count = 2;
+    p->recompute[RECOMPUTE_NONE] = true;
+    for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
+    draw_all(p, state, arena);
 }
 
 // ---- the chain family

@@ -12,6 +12,10 @@ int64_t random_less(uint64_t *state, int64_t n);        // 0..n-1
 // and embedding sync. Many are infeasible.
 void random_priced(struct priced *p, uint64_t *state, struct arena *arena);
 
+// The same of a given schedule: ranks with 2 or 3 stages, 2 or 3 slices, split backward, without a barrier and with local
+// losses now and then.
+void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state, struct arena *arena);
+
 // chain of the benchmark: L blocks between an embedding and a head, S stages, K types, M micro-batches.
 void chain_priced(struct priced *p, int layers, int stages, int types, int micro_batches, struct arena *arena);
 
