@@ -20,7 +20,7 @@ struct checked {
     struct graph *graph;
     struct formulation f;
     int64_t values[20000];
-    int64_t durations[8 * SYMBOL_KIND_COUNT];
+    int64_t durations[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
     int chosen[8];
 };
 
@@ -62,6 +62,14 @@ static void set_flows(const struct milp *m, int64_t *values)
     }
 }
 
+// A rank's working memory reaches a level where the choices of one of its stages do.
+static void raise_working(const struct milp *m, const struct milp_row *row, int64_t *values)
+{
+    int column = entry_of_role(m, row, COLUMN_WORKING, 1);
+    int64_t least = row->right - row_value(m, row, values, column);
+    if (values[column] < least) values[column] = least;
+}
+
 static void set_values(const struct formulation *f, const int *chosen, int64_t *values)
 {
     const struct milp *m = &f->milp;
@@ -71,6 +79,7 @@ static void set_values(const struct formulation *f, const int *chosen, int64_t *
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < m->row_count; i++) {
             const struct milp_row *row = &m->rows[i];
+            if (row->role == ROW_WORKING) raise_working(m, row, values);
             int column = row->role == ROW_LINK_STATE ? entry_of_role(m, row, COLUMN_STATE, -1)
                        : row->role == ROW_LEVEL ? entry_of_role(m, row, COLUMN_LEVEL, 1)
                        : row->role == ROW_SYMBOL && pass ? entry_of_role(m, row, COLUMN_SYMBOL, 1) : -1;
@@ -127,12 +136,13 @@ static void check_combination(struct checked *k, const bool *used)
     assert_memory_equal(decoded, k->chosen, (size_t)k->p.stage_count * sizeof *decoded);
 }
 
-static bool draw(struct checked *k, uint64_t *seed, double combinations_max)
+// One of every schedule in turn.
+static bool draw(struct checked *k, int turn, uint64_t *seed, double combinations_max)
 {
     struct error err = {OK, ""};
     const char *why;
     double product = 1;
-    random_priced(&k->p, seed, &k->arena);
+    random_priced_of(&k->p, (enum schedule_kind)(turn % SCHEDULE_KIND_COUNT), seed, &k->arena);
     priced_schedule(&k->schedule, &k->p, &k->arena);
     assert_int_equal(graph_compile(&k->graph, &k->schedule, &k->arena, &err), OK);
     assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err), OK);
@@ -159,12 +169,12 @@ static void rows_hold_exactly_for_plans(void **state)
 {
     (void)state;
     uint64_t seed = 7;
-    int programs = 0, with_flow = 0, with_budget = 0;
+    int programs = 0, with_flow = 0, with_budget = 0, with_memory = 0, with_working = 0, of_schedule[SCHEDULE_KIND_COUNT] = {0};
     long plans = 0;
     struct checked *k = &checked;
-    for (int i = 0; i < 900; i++) {
+    for (int i = 0; i < 1600; i++) {
         arena_open(&k->arena, NULL);
-        if (draw(k, &seed, 3000)) {
+        if (draw(k, i, &seed, 3000)) {
             const bool *used = used_symbols(&k->schedule, &k->arena);
             memset(k->chosen, 0, sizeof k->chosen);
             do {
@@ -172,23 +182,33 @@ static void rows_hold_exactly_for_plans(void **state)
                 plans++;
             } while (advance(k));
             programs++;
-            bool flow = false, budget = false;
+            bool flow = false, budget = false, memory = false, working = false;
             for (int r = 0; r < k->f.milp.row_count; r++) {
                 flow = flow || k->f.milp.rows[r].role == ROW_FLOW;
                 budget = budget || k->f.milp.rows[r].role == ROW_BUDGET;
+                memory = memory || k->f.milp.rows[r].role == ROW_MEMORY;
+                working = working || k->f.milp.rows[r].role == ROW_WORKING;
             }
+            of_schedule[k->p.layout.schedule]++;
+            with_memory += memory;
+            with_working += working;
             with_flow += flow;
             with_budget += budget;
         }
         arena_close(&k->arena);
     }
-    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets\n", programs, plans,
-        with_flow, with_budget);
-    assert_true(programs > 150 && with_flow > 20 && with_budget > 20);
+    print_message("%d programs, %ld combinations, %d programs with flows, %d with budgets, %d with memory of ranks, %d of them "
+                  "with steps of working memory\n", programs, plans, with_flow, with_budget, with_memory, with_working);
+    assert_true(programs > 150 && with_flow > 20 && with_budget > 20 && with_memory > 20 && with_working > 10);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
+        print_message("%s %d\n", schedule_names[kind], of_schedule[kind]);
+        assert_true(of_schedule[kind] >= 15);
+    }
 }
 
-// A path row of a plan: holds for every plan with its own time, and with equality for the plan it was taken from.
-static bool path_row_is_sound(struct checked *k, int row)
+// A path row of a plan: holds for every plan with its own time, and with equality for the plan it was taken from; up to
+// the rounding of the period where iterations overlap.
+static bool path_row_is_sound(struct checked *k, int row, int laps)
 {
     int source[8];
     const struct milp *m = &k->f.milp;
@@ -201,7 +221,7 @@ static bool path_row_is_sound(struct checked *k, int row)
         set_values(&k->f, k->chosen, k->values);
         k->values[0] = graph_longest(k->graph, k->durations, NULL);
         sound = sound && row_holds(m, &m->rows[row], k->values);
-        if (!memcmp(source, k->chosen, sizeof source)) tight = row_value(m, &m->rows[row], k->values, -1) == m->rows[row].right;
+        if (!memcmp(source, k->chosen, sizeof source)) tight = row_value(m, &m->rows[row], k->values, -1) < m->rows[row].right + laps;
     } while (advance(k));
     memcpy(k->chosen, source, sizeof source);
     return sound && tight;
@@ -211,12 +231,12 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
 {
     (void)state;
     uint64_t seed = 99;
-    int rows = 0, planted = 0;
+    int rows = 0, planted = 0, periodic = 0;
     struct checked *k = &checked;
     for (int i = 0; i < 500; i++) {
         arena_open(&k->arena, NULL);
         memset(k->chosen, 0, sizeof k->chosen);
-        bool found = draw(k, &seed, 400);
+        bool found = draw(k, i, &seed, 400);
         while (found && !choices_fit_together(&k->c, k->chosen) && (found = advance(k))) continue;
         if (found) {
             int *counts = TAKE(&k->arena, symbol_count(k->p.stage_count, k->p.slice_count) + 1, int);
@@ -224,14 +244,16 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
             graph_longest(k->graph, k->durations, counts);
             struct milp *m = &k->f.milp;
             int row = formulate_add_path(&k->f, counts);
-            assert_true(path_row_is_sound(k, row));
+            int laps = counts[graph_symbol_count(k->graph)];
+            assert_true(path_row_is_sound(k, row, laps));
             rows++;
+            periodic += laps > 0 && !k->p.layout.barrier;
             for (int e = m->rows[row].first + 1; e < m->rows[row].first + m->rows[row].count; e++) {
                 set_values(&k->f, k->chosen, k->values);
-                if (!k->values[m->entry_column[e]]) continue;
+                if (k->values[m->entry_column[e]] < laps) continue;
                 for (int fault = -1; fault <= 1; fault += 2) {
                     m->entry_value[e] += fault;
-                    assert_false(path_row_is_sound(k, row));
+                    assert_false(path_row_is_sound(k, row, laps));
                     m->entry_value[e] -= fault;
                     planted++;
                 }
@@ -239,8 +261,8 @@ static void wrong_coefficient_in_path_row_is_noticed(void **state)
         }
         arena_close(&k->arena);
     }
-    print_message("%d path rows, %d planted faults\n", rows, planted);
-    assert_true(rows > 50 && planted > 500);
+    print_message("%d path rows, %d of them cycles, %d planted faults\n", rows, periodic, planted);
+    assert_true(rows > 50 && periodic > 10 && planted > 500);
 }
 
 int main(void)

@@ -142,14 +142,14 @@ static struct checked checked;
 
 static void check_combination(struct checked *k, const bool *used, long *plans)
 {
-    int64_t durations[8 * SYMBOL_KIND_COUNT];
+    int64_t durations[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
     bool fits = choices_fit_together(&k->raw, k->chosen);
     for (int s = 0; s < k->p.stage_count; s++) fits = fits && k->valid[s][k->chosen[s]];
     set_values(k);
     assert_int_equal(all_hold(k), fits);
     if (!fits) return;
     int decoded[8];
-    int64_t found[8 * SYMBOL_KIND_COUNT];
+    int64_t found[8 * (SYMBOL_KIND_COUNT + SLICES_MAX * SLICE_KIND_COUNT)];
     double *floating = TAKE(&k->arena, k->f.milp.column_count, double);
     choices_durations(&k->raw, k->chosen, durations);
     for (int i = 0; i < symbol_count(k->p.stage_count, k->p.slice_count); i++)
@@ -166,13 +166,13 @@ static void rows_hold_exactly_for_plans(void **state)
 {
     (void)state;
     uint64_t seed = 5;
-    long plans = 0, tried = 0;
+    long plans = 0, tried = 0, of_schedule[SCHEDULE_KIND_COUNT] = {0};
     struct checked *k = &checked;
-    for (int i = 0; i < 150; i++) {
+    for (int i = 0; i < 240; i++) {
         struct error err = {OK, ""};
         long before = plans;
         arena_open(&k->arena, NULL);
-        random_priced(&k->p, &seed, &k->arena);
+        random_priced_of(&k->p, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &seed, &k->arena);
         if (k->p.stage_count <= k->p.layer_count) {
             priced_schedule(&k->schedule, &k->p, &k->arena);
             assert_int_equal(choices_build(&k->c, &k->p, &k->schedule, &k->arena, &err), OK);
@@ -197,9 +197,14 @@ static void rows_hold_exactly_for_plans(void **state)
                 tried++;
             }
         }
+        of_schedule[i % SCHEDULE_KIND_COUNT] += plans - before;
         arena_close(&k->arena);
     }
     print_message("%ld decisions, %ld of them plans\n", tried, plans);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
+        print_message("%s %ld\n", schedule_names[kind], of_schedule[kind]);
+        assert_true(of_schedule[kind] > 30);
+    }
     assert_true(plans > 1000 && tried - plans > 2000);
 }
 
