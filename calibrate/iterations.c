@@ -137,7 +137,9 @@ static double loss(const struct search *s, const double *residuals)
 // Of the row in the least squares that has the same gradient.
 static double root_weight(double residual) { return pow(1 + pow(residual / loss_scale, 2), -0.25); }
 
-static enum status find_jacobian(struct search *s, struct error *err)
+// The rows behind the runs' hold each column's length: what damping holds back. A constant that has run off to where no row
+// depends on it any more gets a length of 1, and stays there.
+static enum status find_jacobian(struct search *s, bool first, struct error *err)
 {
     int n = s->keys->count;
     for (int k = 0; k < n; k++) {
@@ -150,9 +152,10 @@ static enum status find_jacobian(struct search *s, struct error *err)
             s->jacobian[i * n + k] = slope;
             length += slope * slope;
         }
-        if (length < 1e-14 * s->count) return fail(err, BAD_INPUT, "--fit: no row depends on %s", cost_keys[s->keys->keys[k]].name);
+        bool none = length < 1e-14 * s->count;
+        if (none && first) return fail(err, BAD_INPUT, "--fit: no row depends on %s", cost_keys[s->keys->keys[k]].name);
         for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
-        s->jacobian[(s->count + k) * n + k] = sqrt(length);
+        s->jacobian[(s->count + k) * n + k] = none ? 1 : sqrt(length);
     }
     return OK;
 }
@@ -179,11 +182,11 @@ static double longest(const double *step, int count)
 }
 
 // Takes the first step, from bold to cautious, that lowers the loss. *moved false: none does, or it hardly matters.
-static enum status improve(struct search *s, double *damping, bool *moved, struct arena *arena, struct error *err)
+static enum status improve(struct search *s, bool first, double *damping, bool *moved, struct arena *arena, struct error *err)
 {
     double before = loss(s, s->residuals), step[FIT_KEYS_MAX], x[FIT_KEYS_MAX];
     *moved = false;
-    TRY(find_jacobian(s, err));
+    TRY(find_jacobian(s, first, err));
     for (; *damping < damping_max; *damping *= 10) {
         TRY(solve_step(s, *damping, step, arena, err));
         for (int k = 0; k < s->keys->count; k++) x[k] = s->x[k] + fmin(fmax(step[k], -1), 1);
@@ -207,16 +210,17 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
     int n = s->keys->count;
     double square = 0;
     find_residuals(s, s->x, s->residuals);
-    TRY(find_jacobian(s, err));
+    TRY(find_jacobian(s, false, err));
     find_residuals(s, s->x, s->residuals);       // leaves the costs at the answer
-    for (int i = 0; i < s->count; i++) {
-        double root = root_weight(s->residuals[i]);
+    for (int i = 0; i < s->count + n; i++) {
         s->observed[i] = 0;
-        s->deviation[i] = 1;
+        s->deviation[i] = i < s->count ? 1 : 1e3;        // hardly there, so that a constant without a say does not break it
+        if (i >= s->count) continue;
+        double root = root_weight(s->residuals[i]);
         square += root * root * s->residuals[i] * s->residuals[i];
         fit->mean_abs_error += fabs(exp(s->residuals[i]) - 1) / s->count;
     }
-    TRY(least_squares(&solution, s->count, n, s->jacobian, s->observed, s->deviation, arena, err));
+    TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
     int freedom = s->count > n ? s->count - n : 1;
     for (int k = 0; k < n; k++) {
         const struct cost_key *key = &cost_keys[s->keys->keys[k]];
@@ -268,7 +272,7 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
     double damping = damping_first;
     for (bool moved = true; moved && fit->steps < STEPS_MAX; fit->steps++) {
         struct arena_mark mark = arena_set_mark(arena);
-        TRY(improve(&s, &damping, &moved, arena, err));
+        TRY(improve(&s, fit->steps == 0, &damping, &moved, arena, err));
         arena_reset(arena, mark);
     }
     return answer(fit, &s, arena, err);

@@ -59,7 +59,7 @@ refuses "--set: expected a number of the costs, found 'speed'" predict rows.csv 
 gives 2 predict word.csv
 says "word.csv: line 2, column tp: expected a whole number" err
 printf 'id,gpu,layers,hidden,seq,dp,metric,value,unit\n' > runs.csv
-for i in 1 2 3 4 5 6 7 8; do echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.0$i,s"; done >> runs.csv
+for i in 1 2 3 4 5 6 7 8; do echo "$i,A100,$((8 * i)),1024,1024,$i,iteration_time,0.$i,s"; done >> runs.csv
 gives 0 validate runs.csv
 says "^runs  *iteration_time  *8 " out
 gives 0 validate runs.csv --json
