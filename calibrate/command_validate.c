@@ -9,7 +9,7 @@ struct wishes {
     int64_t folds;
     int by;
     double margin;
-    bool json, list;
+    bool json, list, table;
     struct run_choice choice;
     struct predict_settings predict;
 };
@@ -17,6 +17,8 @@ struct wishes {
 static enum status read_mode(struct validate_settings *s, struct wishes *w, struct error *err)
 {
     *s = (struct validate_settings){.by = (enum fold_by)w->by, .folds = (int)(w->folds < 0 ? 5 : w->folds), .margins = {w->margin, 1}, .ran_below = 0.75};
+    if (w->table && (w->fit || w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
+    if (w->table) s->mode = VALIDATE_TABLE;
     if (!w->fit && (w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--fit-rows and --folds say what --fit fits on: it is missing");
     if (!w->fit) return OK;
     if (!w->fit_rows == (w->folds < 0))
@@ -64,6 +66,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
         {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL, "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
         {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names, "what stays together in a fold (row: the number modulo N)"},
         {"--fit-rows", OPTION_TEXT, &w.fit_rows, 0, 0, NULL, "fit on these rows (conditions, or another table), score the others"},
+        {"--table", OPTION_FLAG, &w.table, 0, 0, NULL, "layers' times read off the rows with pp=1, cell by cell; the rows with pp>1 are scored"},
         {"--margin", OPTION_NUMBER, &w.margin, 0.01, 1, NULL, "share of a GPU's memory that may be filled (0.8)"},
     };
     (void)exit_code;

@@ -148,6 +148,7 @@ enum status validate(struct validation *v, struct run_set *set, struct predictor
     switch (settings->mode) {
     case VALIDATE_AS_GIVEN: predict_all(set, p, arena); break;
     case VALIDATE_FOLDS: TRY(predict_folds(v, set, p, settings, arena, err)); break;
+    case VALIDATE_TABLE: TRY(predict_by_cells(&v->table, p, set, arena, err)); break;
     case VALIDATE_STATED: TRY(predict_stated(v, set, p, settings, arena, err)); break;
     }
     score(v, set, settings, arena);

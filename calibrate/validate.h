@@ -5,12 +5,14 @@
 
 #include <stdio.h>
 
+#include "calibrate/cell_table.h"
 #include "calibrate/iterations.h"
 
 enum validate_mode {
     VALIDATE_AS_GIVEN,                  // with the costs as they are
     VALIDATE_FOLDS,                     // each fold with constants fitted on the others
     VALIDATE_STATED,                    // all rows but the stated ones, with constants fitted on those
+    VALIDATE_TABLE,                     // rows with a pipeline, layers' times read off those without one
 };
 
 struct validate_settings {
@@ -37,6 +39,7 @@ struct validation {
     struct iterations_fit *fits;        // [fit_count]: one, or one for each fold
     int fit_count;
     int fitted_rows;                    // VALIDATE_STATED: not scored
+    struct cell_table_report table;     // VALIDATE_TABLE
 };
 
 // Fills the runs' predictions, too.

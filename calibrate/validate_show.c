@@ -86,6 +86,8 @@ void validation_show(const struct validation *v, const struct run_set *set, cons
 {
     char text[7][16];
     show_fits(v, to);
+    if (v->table.cells)
+        fprintf(to, "Table: %d cells, %d numbers read off %d rows without a pipeline\n", v->table.cells, v->table.constants, v->table.rows_fitted);
     fprintf(to, "%-34s %-20s %5s %9s %9s %9s %9s %8s %9s %10s %10s\n", "source", "metric", "rows", "median", "mean", "p90", "signed", "tau-b",
             "spearman", "regret med", "mean");
     for (int i = 0; i < v->source_count; i++) {

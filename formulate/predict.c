@@ -232,6 +232,7 @@ static void find_memory(const struct predictor *p, const struct priced *priced, 
 static void find_block(const struct predictor *p, const struct priced *priced, struct prediction *prediction)
 {
     int group = p->choices[0].group;
+    prediction->embedding_ns = priced->runs[0].forward_ns[group] + priced->runs[0].backward_ns[group];
     for (int r = 0; r < priced->run_count; r++) {
         const struct priced_run *run = &priced->runs[r];
         if (!run->recomputable) continue;

@@ -27,6 +27,7 @@ struct prediction {
     int last_rank;                      // of the pipeline: what some programs report
     struct memory_parts last_memory;
     int64_t block_forward_ns, block_backward_ns;        // one block, recomputation included
+    int64_t embedding_ns;               // the first layer, forward and backward
     int micro_batches;
     int64_t sequences;                  // the global batch
     double gpus;
