@@ -117,9 +117,10 @@ $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
-# 2,000 random problems against enumeration; make test runs 300 of them.
-test-exact: $(OUT)/tests/test_exact
+# Random problems against enumeration, 2,000 and 400 of each schedule; make test runs 300 and 25.
+test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules
 	$(OUT)/tests/test_exact 2000
+	$(OUT)/tests/test_exact_schedules 400
 
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
