@@ -112,12 +112,15 @@ static int64_t entry_of(const struct milp *m, int row, int column)
     return 0;
 }
 
-// What is left of a column's residual goes into one row that has +1 or -1 there, if the sign allows.
+static wide floor_of(wide a, wide b) { return a / b - (a % b < 0); }
+
+// What is left of a column's residual goes into one row that has an entry there, if the sign allows. Where that entry is
+// not +1 or -1 (a path of several laps) a residual may stay: of the time column, above zero, where it costs nothing.
 static void clear_residual(struct multipliers *y, int k, const struct milp *m, int column, struct bound_scratch *s)
 {
     int64_t a = entry_of(m, y->rows[k], column);
-    if (a != 1 && a != -1) return;
-    wide next = (wide)y->values[k] + s->residual[column] * a;
+    if (a != 1 && a != -1 && (column || a < 1)) return;
+    wide next = (wide)y->values[k] + (a == -1 ? -s->residual[column] : floor_of(s->residual[column], a));
     if (next > INT64_MAX || next < INT64_MIN || !right_sign(&m->rows[y->rows[k]], (int64_t)next)) return;
     y->values[k] = (int64_t)next;
 }

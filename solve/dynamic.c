@@ -7,7 +7,32 @@
 
 #include "solve/dynamic_table.h"
 
-enum { BOUNDARY_PARTS = 3 * PART_COUNT };       // forward, backward, epilogue
+static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
+{
+    const int slice_kinds[] = {SLICE_SEND_FORWARD, SLICE_SEND_BACKWARD};
+    int slices = d->c->priced->slice_count, *kinds = TAKE(arena, (2 * slices + 1) * PART_COUNT, int), count = 0;
+    for (int k = SYMBOL_SEND_FORWARD; k < SYMBOL_SEND_EPILOGUE + PART_COUNT; k++)
+        kinds[count++] = k;
+    for (int i = 1; i < slices; i++)
+        for (int k = 0; k < 2 * PART_COUNT; k++)
+            kinds[count++] = symbol_slice_kind(i, slice_kinds[k / PART_COUNT] + k % PART_COUNT);
+    d->boundary_kinds = kinds;
+    d->boundary_kind_count = count;
+}
+
+// In the order of the kinds. false: not joined.
+static bool price_boundary(const struct choices *c, int boundary, const struct choice *from, const struct choice *to, int64_t *parts)
+{
+    if (!choices_send_forward(c, boundary, 0, from, to, parts) || !choices_send_backward(c, boundary, 0, from, to, false, parts + PART_COUNT) ||
+        !choices_send_backward(c, boundary, 0, from, to, true, parts + 2 * PART_COUNT))
+        return false;
+    for (int i = 1; i < c->priced->slice_count; i++) {
+        parts += (i == 1 ? 3 : 2) * PART_COUNT;
+        if (!choices_send_forward(c, boundary, i, from, to, parts) || !choices_send_backward(c, boundary, i, from, to, false, parts + PART_COUNT))
+            return false;
+    }
+    return true;
+}
 
 static void find_states(struct dynamic *d, int s, struct arena *arena)
 {
@@ -32,14 +57,13 @@ static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
     const struct stage_table *before = &d->stages[s - 1];
     struct stage_table *t = &d->stages[s];
     t->boundary = TAKE(arena, before->state_count * t->state_count, double);
-    t->parts = TAKE(arena, before->state_count * t->state_count * BOUNDARY_PARTS, int64_t);
+    t->parts = TAKE(arena, before->state_count * t->state_count * d->boundary_kind_count, int64_t);
     for (int p = 0; p < before->state_count; p++)
         for (int q = 0; q < t->state_count; q++) {
             const struct choice *from = &d->c->stages[s - 1].items[before->states[p].choice];
             const struct choice *to = &d->c->stages[s].items[t->states[q].choice];
-            int64_t *parts = t->parts + (p * t->state_count + q) * BOUNDARY_PARTS;
-            if (!choices_send_forward(d->c, s - 1, 0, from, to, parts) || !choices_send_backward(d->c, s - 1, 0, from, to, false, parts + PART_COUNT) ||
-                !choices_send_backward(d->c, s - 1, 0, from, to, true, parts + 2 * PART_COUNT))
+            int64_t *parts = t->parts + (p * t->state_count + q) * d->boundary_kind_count;
+            if (!price_boundary(d->c, s - 1, from, to, parts))
                 parts[0] = PRICE_NONE;
         }
 }
@@ -51,6 +75,7 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
                           .group_count = c->priced->group_count};
     d->stages = TAKE(arena, d->stage_count, struct stage_table);
     d->row = d->layers + 1;
+    list_boundary_kinds(d, arena);
     int64_t states = 0, states_most = 0;
     for (int s = 0; s < d->stage_count; s++) {
         find_states(d, s, arena);
@@ -59,6 +84,11 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
         states += d->stages[s].state_count;
         if (d->stages[s].state_count > states_most)
             states_most = d->stages[s].state_count;
+    }
+    if (dynamic_ranks_possible(d)) {
+        dynamic_count_uses(d, 0, 1, arena);
+        dynamic_ranks_open(d, arena);
+        return d;
     }
     dynamic_count_uses(d, cells_max, 2 * states * d->row + 1, arena);
     int64_t cells = (int64_t)d->use_count * d->row;
@@ -80,19 +110,24 @@ static wide coefficient(const struct dynamic *d, const struct dynamic_box *box, 
 // In 2^-40 ns, without prices.
 static wide choice_value(const struct dynamic *d, const struct dynamic_box *box, int s, const struct choice *c)
 {
-    return coefficient(d, box, SYMBOL_FORWARD, s) * c->forward_ns + coefficient(d, box, SYMBOL_BACKWARD, s) * c->backward_ns +
-           coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns + coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
+    wide value = coefficient(d, box, SYMBOL_FORWARD, s) * c->forward_ns + coefficient(d, box, SYMBOL_BACKWARD, s) * c->backward_ns +
+                 coefficient(d, box, SYMBOL_SYNC, s) * c->sync_ns + coefficient(d, box, SYMBOL_OPTIMIZER, s) * c->optimizer_ns;
+    if (c->weight_ns)
+        value += coefficient(d, box, SYMBOL_WEIGHT, s) * c->weight_ns;
+    for (int i = 1; i < d->c->priced->slice_count; i++)
+        value += coefficient(d, box, symbol_slice_kind(i, SLICE_FORWARD), s) * c->slices[i - 1].forward_ns +
+                 coefficient(d, box, symbol_slice_kind(i, SLICE_BACKWARD), s) * c->slices[i - 1].backward_ns;
+    return value;
 }
 
 // Of the boundary before stage s. -1: not joined.
 static wide boundary_value(const struct dynamic *d, const struct dynamic_box *box, int s, int pair)
 {
-    const int64_t *parts = d->stages[s].parts + pair * BOUNDARY_PARTS;
+    const int64_t *parts = d->stages[s].parts + pair * d->boundary_kind_count;
     wide value = 0;
-    for (int part = 0; part < PART_COUNT && parts[0] != PRICE_NONE; part++)
-        value += coefficient(d, box, SYMBOL_SEND_FORWARD + part, s - 1) * parts[part] +
-                 coefficient(d, box, SYMBOL_SEND_BACKWARD + part, s - 1) * parts[PART_COUNT + part] +
-                 coefficient(d, box, SYMBOL_SEND_EPILOGUE + part, s - 1) * parts[2 * PART_COUNT + part];
+    for (int k = 0; k < d->boundary_kind_count && parts[0] != PRICE_NONE; k++)
+        if (parts[k])
+            value += coefficient(d, box, d->boundary_kinds[k], s - 1) * parts[k];
     return parts[0] == PRICE_NONE ? -1 : value;
 }
 
@@ -165,7 +200,7 @@ static void cost_choices(struct dynamic *d, const struct dynamic_box *box, int s
         wide priced = 0;
         for (int r = 0; r < dynamic_resource_count(d); r++)
             if (prices[r])
-                priced += (wide)prices[r] * dynamic_choice_use(d, r, c);
+                priced += (wide)prices[r] * dynamic_choice_use(d, s, r, c);
         priced = priced < ceiling ? priced : ceiling;       // lowering a cost keeps a bound valid
         d->stages[s].cost[i] = (double)((value >> (WEIGHT_BITS - d->fraction_bits)) + priced);
     }
@@ -197,5 +232,5 @@ void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t
     memset(coefficients, 0, (size_t)symbols * sizeof *coefficients);
     for (int i = 0; i < path_count; i++)
         for (int k = 0; k < symbols; k++)
-            coefficients[k] += weights[i] * paths[i * symbols + k];
+            coefficients[k] += weights[i] * paths[i * path_size(symbols) + k];
 }

@@ -11,10 +11,10 @@ int64_t dynamic_resource_limit(const struct dynamic *d, int resource)
     return d->stride[resource] || d->implied == resource ? INT64_MAX : d->limit[resource];
 }
 
-int64_t dynamic_choice_use(const struct dynamic *d, int resource, const struct choice *c)
+int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
     if (resource < d->group_count)
-        return c->group == resource;
+        return stage < d->c->rank_count && c->group == resource;
     switch (resource - d->group_count) {
     case RESOURCE_BOUNDARIES: return c->boundary_option != 0;
     case RESOURCE_STAGES: return c->gradient_option != 0;
@@ -26,7 +26,7 @@ int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *c
 {
     int64_t use = 0;
     for (int s = 0; s < d->stage_count; s++)
-        use += dynamic_choice_use(d, resource, &d->c->stages[s].items[chosen[s]]);
+        use += dynamic_choice_use(d, s, resource, &d->c->stages[s].items[chosen[s]]);
     return use;
 }
 
@@ -41,7 +41,7 @@ static void find_limits(struct dynamic *d, int *used_groups)
         for (int s = 0; s < d->stage_count; s++) {
             int64_t stage_most = 0;
             for (int i = 0; i < d->c->stages[s].count; i++) {
-                int64_t use = dynamic_choice_use(d, r, &d->c->stages[s].items[i]);
+                int64_t use = dynamic_choice_use(d, s, r, &d->c->stages[s].items[i]);
                 stage_most = use > stage_most ? use : stage_most;
             }
             most += stage_most;
@@ -93,7 +93,8 @@ static int take(const struct dynamic *d, int s, const struct use_class *k, int u
         if (d->stride[r] && is_group(d, r))
             counted_stages += held(d, r, uses) + k->uses[r];
     }
-    return d->implied >= 0 && s + 1 - counted_stages > d->limit[d->implied] ? -1 : uses + k->shift;
+    int ranks = s < d->c->rank_count ? s + 1 : d->c->rank_count;
+    return d->implied >= 0 && ranks - counted_stages > d->limit[d->implied] ? -1 : uses + k->shift;
 }
 
 static void find_classes(struct dynamic *d, int s, struct arena *arena)
@@ -106,7 +107,7 @@ static void find_classes(struct dynamic *d, int s, struct arena *arena)
         struct use_class k = {.shift = 0};
         for (int r = 0; r < dynamic_resource_count(d); r++)
             if (d->stride[r]) {
-                k.uses[r] = dynamic_choice_use(d, r, &stage->items[i]);
+                k.uses[r] = dynamic_choice_use(d, s, r, &stage->items[i]);
                 k.shift += (int)(d->stride[r] * (k.uses[r] <= d->limit[r] ? k.uses[r] : 0));
             }
         int at = 0;

@@ -65,8 +65,7 @@ static void clear(const struct dynamic *d, double *table, int state_count, int s
                 table[cell(d, q, rows[i], n)] = NOT_REACHED;
 }
 
-// Cells of `to` get the least of themselves and of the cells of `from` plus a cost.
-static void lower_row(double *restrict to, const double *restrict from, double cost, int count)
+void dynamic_lower_row(double *restrict to, const double *restrict from, double cost, int count)
 {
     for (int n = 0; n < count; n++) {
         double value = from[n] + cost;
@@ -89,7 +88,7 @@ static void enter_stage(struct dynamic *d, int s)
     for (int p = 0; p < before->state_count; p++)
         for (int q = 0; q < t->state_count; q++)
             for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED; i++)
-                lower_row(d->entry + cell(d, q, t->rows[i], before->least), before->forward + cell(d, p, t->rows[i], before->least),
+                dynamic_lower_row(d->entry + cell(d, q, t->rows[i], before->least), before->forward + cell(d, p, t->rows[i], before->least),
                           t->boundary[p * t->state_count + q], count);
 }
 
@@ -121,7 +120,7 @@ static void walk_forward(struct dynamic *d, int s)
         if (!span_of(d, s, i, &first, &last))
             continue;
         for (int r = 0; r < k->row_count; r++)
-            lower_row(t->forward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count),
+            dynamic_lower_row(t->forward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count),
                       d->entry + cell(d, q, k->rows[r], first), t->cost[i], last - first + 1);
     }
 }
@@ -137,21 +136,20 @@ static void walk_backward(struct dynamic *d, int s)
         if (!span_of(d, s, i, &first, &last))
             continue;
         for (int r = 0; r < k->row_count; r++)
-            lower_row(d->entry + cell(d, q, k->rows[r], first),
+            dynamic_lower_row(d->entry + cell(d, q, k->rows[r], first),
                       t->backward + cell(d, q, k->rows[r] + k->shift, first + d->c->stages[s].items[i].layer_count), t->cost[i], last - first + 1);
     }
     clear(d, before->backward, before->state_count, s);
     for (int p = 0; p < before->state_count; p++)
         for (int q = 0; q < t->state_count; q++)
             for (int i = 0; i < t->row_count && t->boundary[p * t->state_count + q] < NOT_REACHED; i++)
-                lower_row(before->backward + cell(d, p, t->rows[i], before->least), d->entry + cell(d, q, t->rows[i], before->least),
+                dynamic_lower_row(before->backward + cell(d, p, t->rows[i], before->least), d->entry + cell(d, q, t->rows[i], before->least),
                           t->boundary[p * t->state_count + q], before->most - before->least + 1);
 }
 
 // ---- answers
 
-// Whole nanoseconds of a cost: an iteration time is an integer, so that a bound may be rounded up.
-static int64_t cost_to_ns(const struct dynamic *d, double cost, wide priced_limits)
+int64_t dynamic_cost_to_ns(const struct dynamic *d, double cost, wide priced_limits)
 {
     if (cost >= NOT_REACHED)
         return DYNAMIC_NOTHING;
@@ -174,7 +172,7 @@ static void bound_choices(struct dynamic *d, int s, wide priced_limits, int64_t 
             for (int n = 0; n <= last - first; n++)
                 least = before[n] + behind[n] < least ? before[n] + behind[n] : least;
         }
-        through_ns[i] = cost_to_ns(d, least < NOT_REACHED ? least + t->cost[i] : NOT_REACHED, priced_limits);
+        through_ns[i] = dynamic_cost_to_ns(d, least < NOT_REACHED ? least + t->cost[i] : NOT_REACHED, priced_limits);
     }
 }
 
@@ -247,6 +245,8 @@ static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_n
         bound_choices(d, s, priced_limits, through_ns[s]);
 }
 
+bool dynamic_is_by_ranks(const struct dynamic *d) { return d->ranks != NULL; }
+
 void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dynamic_answer *answer)
 {
     wide priced_limits;
@@ -255,6 +255,10 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
     for (int s = 0; s < d->stage_count && answer->through_ns; s++)
         for (int i = 0; i < d->c->stages[s].count; i++)
             answer->through_ns[s][i] = DYNAMIC_NOTHING;
+    if (d->ranks) {
+        dynamic_ranks_solve(d, box, priced_limits, answer);
+        return;
+    }
     if (!bound_layers(d))
         return;
     for (int s = 0; s < d->stage_count; s++)
@@ -268,7 +272,7 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
                 least = last->forward[cell(d, q, d->last_rows[i], d->layers)];
                 least_state = q, least_uses = d->last_rows[i];
             }
-    answer->bound_ns = cost_to_ns(d, least, priced_limits);
+    answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
     if (least < NOT_REACHED && answer->chosen)
         trace_back(d, least, least_state, least_uses, answer->chosen);
     if (least < NOT_REACHED && answer->through_ns)

@@ -33,25 +33,23 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
     struct arena *scratch = open_scratch(arena);
     int stages = c->priced->stage_count;
     struct box_closer *closer = box_closer_open(c, g, scratch);
-    bool **allowed = TAKE(scratch, stages, bool *);
+    struct choice_box box = choice_box_whole(closer, scratch);
     int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0;
     for (int s = 0; s < stages; s++) {
-        allowed[s] = TAKE(scratch, c->stages[s].count, bool);
         amount[s] = TAKE(scratch, c->stages[s].count, int64_t);
-        memset(allowed[s], true, (size_t)c->stages[s].count);
         for (int i = 0; i < c->stages[s].count; i++)
             amount[s][i] = target_ns;
     }
     box_closer_suggest(closer, paths, weights, path_count);
     bool closed = false;
-    for (int sweep = 0, before = -1; !closed && sweep < SWEEPS_MAX && before != count_allowed(c, allowed); sweep++) {
+    for (int sweep = 0, before = -1; !closed && sweep < SWEEPS_MAX && before != count_allowed(c, box.allowed); sweep++) {
         struct box_answer answer;
-        before = count_allowed(c, allowed);
-        closed = box_close(closer, allowed, target_ns, 0, &answer);
+        before = count_allowed(c, box.allowed);
+        closed = box_close(closer, &box, target_ns, 0, &answer);
         bound_ns = answer.bound_ns > bound_ns ? answer.bound_ns : bound_ns;
     }
     // A closed box need not have lost every choice one by one: what is left stays, and the bound says the rest.
-    choices_remove(c, allowed, amount, REMOVED_BY_BOUND);
+    choices_remove(c, box.allowed, amount, REMOVED_BY_BOUND);
     arena_close(scratch);
     return bound_ns > target_ns ? target_ns : bound_ns;
 }

@@ -6,35 +6,12 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/cluster.h"
-#include "solve/dynamic.h"
-#include "solve/eliminate_game.h"
+#include "solve/eliminate_box_parts.h"
 
 enum {
     CELLS_COUNTED = 1 << 22, CELLS_PRICED = 0,      // tables with and without slots counted exactly
     PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, GAME_STEPS = 200,
     STARTING_PATHS_USED = 600,                      // one by one; the others only where the game wants them
-};
-
-struct box_closer {
-    const struct choices *c;
-    struct graph *g;
-    struct arena *arena;
-    int stages, symbols, path_size;
-    struct dynamic *counted, *priced;
-    struct game *game;
-    int *path_pool, path_count, path_capacity;      // [id * path_size + symbol], behind each its laps
-    int starting_count;                             // the first so many are the starting paths
-    bool (*should_stop)(void *argument);
-    void *stop_argument;
-    bool started;                                   // the starting paths have been used one by one
-    int64_t *coefficients, *durations, *prices;
-    int *counts, *chosen, *plans;                   // plans[place * stages + stage], beside the game's
-    int64_t **through;
-    int *ids;                                       // scratch of a step
-    int64_t *weights;
-    int step_capacity;
-    bool last_only_raised;                          // the last step noted
 };
 
 // ---- paths
@@ -60,29 +37,56 @@ const int *box_closer_path(const struct box_closer *b, int id) { return b->path_
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
-    *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g)};
-    b->path_size = b->symbols + 1;
+    *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g),
+                             .path_size = path_size(graph_symbol_count(g))};
     b->counted = dynamic_open(c, CELLS_COUNTED, arena);
-    b->priced = dynamic_open(c, CELLS_PRICED, arena);
+    b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     b->game = game_open(b->symbols, PATHS_MAX, PLANS_MAX, arena);
     b->coefficients = TAKE(arena, b->symbols, int64_t);
     b->durations = TAKE(arena, b->symbols, int64_t);
     b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
     b->counts = TAKE(arena, b->path_size, int);
     b->chosen = TAKE(arena, b->stages, int);
+    b->fitting = TAKE(arena, b->stages, int);
     b->plans = TAKE(arena, b->stages * PLANS_MAX, int);
     b->through = TAKE(arena, b->stages, int64_t *);
     for (int s = 0; s < b->stages; s++)
         b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
+    b->spans_ns = TAKE(arena, c->rank_count, int64_t *);
+    for (int r = 0; r < c->rank_count; r++)
+        b->spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
     b->ids = TAKE(arena, PATHS_MAX, int);
     b->weights = TAKE(arena, PATHS_MAX, int64_t);
     int *paths;
-    b->starting_count = graph_starting_paths(g, &paths, arena);
+    b->starting_count = c->virtual_stages > 1 ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
     for (int i = 0; i < b->starting_count; i++)
         pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;
     return b;
 }
+
+bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
+
+struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box, struct arena *arena)
+{
+    bool **allowed = TAKE(arena, b->stages, bool *);
+    struct choice_box copy = {allowed, NULL};
+    for (int s = 0; s < b->stages; s++) {
+        allowed[s] = TAKE(arena, b->c->stages[s].count, bool);
+        if (box)
+            memcpy(allowed[s], box->allowed[s], (size_t)b->c->stages[s].count);
+        else
+            memset(allowed[s], true, (size_t)b->c->stages[s].count);
+    }
+    if (!box_closer_is_by_ranks(b))
+        return copy;
+    copy.spans = TAKE(arena, b->c->rank_count, struct layer_span);
+    for (int r = 0; r < b->c->rank_count; r++)
+        copy.spans[r] = box && box->spans ? box->spans[r] : (struct layer_span){0, b->c->priced->layer_count};
+    return copy;
+}
+
+struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena) { return choice_box_copy(b, NULL, arena); }
 
 void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument)
 {
@@ -148,31 +152,50 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
     }
 }
 
-// The bound under b->coefficients; takes away what reaches the target, *removed choices.
-static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, bool *const *allowed, int64_t target_ns, int *removed)
+// Ends of the spans whose bound reaches the target.
+static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t target_ns)
 {
-    struct dynamic_box box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = allowed};
-    struct dynamic_answer answer = {.chosen = b->chosen, .through_ns = b->through};
-    dynamic_solve(d, &box, &answer);
+    int removed = 0;
+    for (int r = 0; r < b->c->rank_count; r++) {
+        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns; removed++)
+            spans[r].least++;
+        for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns; removed++)
+            spans[r].most--;
+    }
+    return removed;
+}
+
+// The bound under b->coefficients; takes away what reaches the target, *removed choices and ends of spans.
+static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, const struct choice_box *box, int64_t target_ns, int *removed)
+{
+    struct dynamic_box dynamic_box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = box->allowed, .spans = box->spans};
+    struct dynamic_answer answer = {.chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
+    dynamic_solve(d, &dynamic_box, &answer);
     *removed = 0;
-    for (int s = 0; s < b->stages && answer.bound_ns < target_ns; s++)
+    if (answer.bound_ns >= target_ns)
+        return answer.bound_ns;
+    for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (allowed[s][i] && b->through[s][i] >= target_ns) {
-                allowed[s][i] = false;
+            if (box->allowed[s][i] && b->through[s][i] >= target_ns) {
+                box->allowed[s][i] = false;
                 ++*removed;
             }
+    if (box->spans)
+        *removed += trim_spans(b, box->spans, target_ns);
+    if (*removed)
+        box_couple_ranks(b->c, box->allowed);
     return answer.bound_ns;
 }
 
 // Each starting path on its own, on the small table: loads too heavy for any plan below the target go at once.
-static bool use_starting_paths(struct box_closer *b, bool *const *allowed, int64_t target_ns, struct box_answer *a)
+static bool use_starting_paths(struct box_closer *b, const struct choice_box *box, int64_t target_ns, struct box_answer *a)
 {
     b->weights[0] = (int64_t)1 << WEIGHT_BITS;
     for (int id = 0; id < b->starting_count && !is_stopped(b); id += 1 + b->starting_count / STARTING_PATHS_USED) {
         int removed;
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
-        int64_t bound = solve_and_remove(b, b->priced, allowed, target_ns, &removed);
+        int64_t bound = solve_and_remove(b, b->priced, box, target_ns, &removed);
         take_bound(b, a, bound, 1, removed > 0);
         if (bound >= target_ns)
             return true;
@@ -208,17 +231,36 @@ static void drop_plans(struct box_closer *b, bool *const *allowed)
     game_truncate_plans(b->game, kept);
 }
 
-// Replays the least plan; its path and the mean plan's join the game.
-static void learn_from_plan(struct box_closer *b, struct box_answer *a)
+static void meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
 {
+    int64_t time = graph_longest(b->g, b->durations, b->counts);
+    if (time >= a->found_ns || !choices_fit_together(b->c, chosen))
+        return;
+    a->found_ns = time;
+    memcpy(a->found, chosen, (size_t)b->stages * sizeof *chosen);
+}
+
+// By ranks the least plan may not fit into memory: one that does, under the same weights.
+static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+{
+    struct dynamic_box dynamic_box = {
+        .coefficients = b->coefficients, .prices = b->prices, .allowed = box->allowed, .spans = box->spans, .fit_ranks = true};
+    struct dynamic_answer answer = {.chosen = b->fitting};
+    dynamic_solve(b->counted, &dynamic_box, &answer);
+    if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
+        meet_plan(b, b->fitting, a);
+}
+
+// Replays the least plan; its path and the mean plan's join the game.
+static void learn_from_plan(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
+{
+    bool fits = true;
     if (choices_durations(b->c, b->chosen, b->durations)) {
-        int64_t time = graph_longest(b->g, b->durations, b->counts);
-        if (time < a->found_ns && choices_fit_together(b->c, b->chosen)) {
-            a->found_ns = time;
-            memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
-        }
+        meet_plan(b, b->chosen, a);
         game_add_path(b->game, pool_path(b, b->counts), b->counts);
         add_plan(b);
+        for (int r = 0; r < b->c->rank_count && fits; r++)
+            fits = choices_rank_fits(b->c, b->chosen, r);
     }
     game_solve(b->game, GAME_STEPS);
     if (!game_plan_count(b->game))
@@ -226,6 +268,8 @@ static void learn_from_plan(struct box_closer *b, struct box_answer *a)
     game_mean_durations(b->game, b->durations);
     graph_longest(b->g, b->durations, b->counts);
     game_add_path(b->game, pool_path(b, b->counts), b->counts);
+    if (!fits && box_closer_is_by_ranks(b))
+        meet_fitting_plan(b, box, a);
 }
 
 // Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
@@ -243,68 +287,7 @@ static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound
     }
 }
 
-// ---- the split of an open box
-
-static void widest_loads(const struct box_closer *b, bool *const *allowed, int s, int64_t *least, int64_t *most, int *count)
-{
-    *least = INT64_MAX, *most = -1, *count = 0;
-    for (int i = 0; i < b->c->stages[s].count; i++) {
-        int64_t load = b->c->stages[s].items[i].load_ns;
-        if (!allowed[s][i])
-            continue;
-        ++*count;
-        *least = load < *least ? load : *least;
-        *most = load > *most ? load : *most;
-    }
-}
-
-// The highest load that the mixture holds at a stage in part.
-static void split_by_mixture(const struct box_closer *b, bool *const *allowed, struct box_answer *a)
-{
-    for (int s = 0; s < b->stages; s++) {
-        int64_t least = INT64_MAX, most = -1;
-        for (int x = 0; x < game_plan_count(b->game); x++) {
-            int i = b->plans[x * b->stages + s];
-            int64_t load = b->c->stages[s].items[i].load_ns;
-            if (game_plan_share(b->game, x) < 0.02 || !allowed[s][i])
-                continue;
-            least = load < least ? load : least;
-            most = load > most ? load : most;
-        }
-        if (most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
-            a->branch_stage = s;
-            a->branch_load_ns = most;
-        }
-    }
-}
-
-// Number of choices of the stage that has most, 0 where the box holds one decision. Fills the split where the mixture
-// gives none: the highest load of a stage that has several, else the least plan's choice.
-static int split(struct box_closer *b, bool *const *allowed, struct box_answer *a)
-{
-    int several = -1, count_most = 1;
-    a->branch_stage = a->branch_choice = -1;
-    split_by_mixture(b, allowed, a);
-    bool by_mixture = a->branch_stage >= 0;
-    for (int s = 0; s < b->stages; s++) {
-        int64_t least, most;
-        int count;
-        widest_loads(b, allowed, s, &least, &most, &count);
-        if (count > count_most)
-            several = s, count_most = count;
-        if (!by_mixture && most > least && (a->branch_stage < 0 || most > a->branch_load_ns)) {
-            a->branch_stage = s;
-            a->branch_load_ns = most;
-        }
-    }
-    if (a->branch_stage < 0 && several >= 0) {
-        a->branch_stage = several;
-        a->branch_choice = b->chosen[several];
-        for (int i = 0; !allowed[several][a->branch_choice]; i++)
-            a->branch_choice = i;
-    }
-    return a->branch_stage < 0 ? 0 : count_most;
-}
+// ---- the box
 
 // A box of one decision: what it takes, or that it is no plan.
 static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struct box_answer *a)
@@ -324,95 +307,99 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     }
 }
 
-// ---- the box
-
 // true: closed. Weights are those of the game; in the first round of a box the ones that the box before ended with.
-static bool use_mixtures(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *a)
+static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
 {
     int64_t best = 0;
     for (int round = 0, stalled = 0; round < rounds && stalled < STALLED && !is_stopped(b); round++) {
         int removed, count = game_weights(b->game, b->ids, b->weights);
         mix(b, b->ids, b->weights, count);
-        int64_t bound = solve_and_remove(b, b->counted, allowed, target_ns, &removed);
+        int64_t bound = solve_and_remove(b, b->counted, box, target_ns, &removed);
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns)
             return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
         best = bound > best ? bound : best;
         if (removed)
-            drop_plans(b, allowed);
+            drop_plans(b, box->allowed);
         adjust_prices(b, target_ns, bound, round);
-        learn_from_plan(b, a);
+        learn_from_plan(b, box, a);
     }
     return false;
 }
 
-bool box_close(struct box_closer *b, bool *const *allowed, int64_t target_ns, int rounds, struct box_answer *a)
+bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
 {
-    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1};
+    *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1,
+                             .branch_group = -1, .branch_rank = -1};
     b->step_capacity = 0;
     b->last_only_raised = false;
     game_truncate_plans(b->game, 0);
     memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
+    box_couple_ranks(b->c, box->allowed);
     if (!b->started) {
         b->started = true;
-        if (use_starting_paths(b, allowed, target_ns, a))
+        if (use_starting_paths(b, box, target_ns, a))
             return true;
         for (int id = 0; id < b->starting_count; id += 1 + b->starting_count / 24)
             game_add_path(b->game, id, box_closer_path(b, id));
-        learn_from_plan(b, a);
+        learn_from_plan(b, box, a);
     }
-    if (use_mixtures(b, allowed, target_ns, rounds > 0 ? rounds : ROUNDS, a))
+    if (use_mixtures(b, box, target_ns, rounds > 0 ? rounds : ROUNDS, a))
         return true;
-    if (split(b, allowed, a))
+    if (box_choose_split(b, box, a))
         return false;
-    evaluate_only_plan(b, allowed, a);
+    evaluate_only_plan(b, box->allowed, a);
     return true;
 }
 
 // ---- once more
 
-static bool holds_within(const struct box_closer *b, bool *const *allowed, bool *const *left)
+static bool holds_within(const struct box_closer *b, const struct choice_box *box, const struct choice_box *left)
 {
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
-            if (allowed[s][i] && !left[s][i])
+            if (box->allowed[s][i] && !left->allowed[s][i])
                 return false;
+    for (int r = 0; r < b->c->rank_count && box->spans && left->spans; r++)
+        if (box->spans[r].least < left->spans[r].least || box->spans[r].most > left->spans[r].most)
+            return false;
     return true;
 }
 
 static bool is_one_plan_at_least(struct box_closer *b, bool *const *allowed, int64_t target_ns)
 {
     struct box_answer a = {.found = b->chosen, .found_ns = 0};
+    bool empty = false;
     for (int s = 0; s < b->stages; s++) {
-        int64_t least, most;
-        int count;
-        widest_loads(b, allowed, s, &least, &most, &count);
+        int count = 0;
+        for (int i = 0; i < b->c->stages[s].count; i++)
+            count += allowed[s][i];
         if (count > 1)
             return false;
-        if (count == 0)
-            return true;
+        empty = empty || count == 0;
     }
+    if (empty)
+        return true;
     evaluate_only_plan(b, allowed, &a);
     return a.bound_ns >= target_ns;
 }
 
-bool box_repeat(struct box_closer *b, bool *const *allowed, int64_t target_ns, const struct box_step *steps, int step_count, bool *const *left)
+bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t target_ns, const struct box_step *steps, int step_count,
+                const struct choice_box *left)
 {
     struct arena_mark mark = arena_set_mark(b->arena);
-    bool **now = TAKE(b->arena, b->stages, bool *), closed = false;
-    for (int s = 0; s < b->stages; s++) {
-        now[s] = TAKE(b->arena, b->c->stages[s].count, bool);
-        memcpy(now[s], allowed[s], (size_t)b->c->stages[s].count);
-    }
+    struct choice_box now = choice_box_copy(b, box, b->arena);
+    bool closed = false;
+    box_couple_ranks(b->c, now.allowed);
     for (int i = 0; i < step_count && !closed; i++) {
         int removed, resources = dynamic_resource_count(b->counted);
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
         for (int r = 0; r < resources; r++)
             b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
-        closed = solve_and_remove(b, b->counted, now, target_ns, &removed) >= target_ns;
+        closed = solve_and_remove(b, b->counted, &now, target_ns, &removed) >= target_ns;
     }
-    bool holds = closed || (left ? holds_within(b, now, left) : is_one_plan_at_least(b, now, target_ns));
+    bool holds = closed || (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, now.allowed, target_ns));
     arena_reset(b->arena, mark);
     return holds;
 }

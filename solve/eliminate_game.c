@@ -9,9 +9,9 @@
 #include "solve/dynamic.h"
 
 struct game {
-    int symbols, paths_max, plans_max, path_count, plan_count;
+    int symbols, path_size, paths_max, plans_max, path_count, plan_count;
     int *ids;                               // [path], the caller's
-    int *counts;                            // [path * symbols + symbol]
+    int *counts;                            // [path * path_size + symbol]
     int64_t *durations;                     // [plan * symbols + symbol]
     double *length;                         // [path * plans_max + plan]
     double *path_regret, *plan_regret, *path_share, *plan_share, *path_play, *plan_play, *path_gain, *plan_gain;
@@ -20,9 +20,9 @@ struct game {
 struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena)
 {
     struct game *g = TAKE(arena, 1, struct game);
-    *g = (struct game){.symbols = symbols, .paths_max = paths_max, .plans_max = plans_max};
+    *g = (struct game){.symbols = symbols, .path_size = path_size(symbols), .paths_max = paths_max, .plans_max = plans_max};
     g->ids = TAKE(arena, paths_max, int);
-    g->counts = TAKE(arena, symbols * paths_max, int);
+    g->counts = TAKE(arena, g->path_size * paths_max, int);
     g->durations = TAKE(arena, symbols * plans_max, int64_t);
     g->length = TAKE(arena, paths_max * plans_max, double);
     double **path_arrays[] = {&g->path_regret, &g->path_share, &g->path_play, &g->path_gain};
@@ -36,13 +36,13 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
 
 static double length_of(const struct game *g, int path, int plan)
 {
-    const int *counts = g->counts + (size_t)path * (size_t)g->symbols;
+    const int *counts = g->counts + (size_t)path * (size_t)g->path_size;
     const int64_t *durations = g->durations + (size_t)plan * (size_t)g->symbols;
     double length = 0;
     for (int k = 0; k < g->symbols; k++)
         if (counts[k])
             length += (double)counts[k] * (double)durations[k];
-    return length;
+    return length / path_laps(counts, g->symbols);
 }
 
 // Where the next one goes: behind the others, or in the place of the one with the least share.
@@ -64,7 +64,7 @@ void game_add_path(struct game *g, int id, const int *counts)
             return;
     int at = place_for(g->path_share, &g->path_count, g->paths_max);
     g->ids[at] = id;
-    memcpy(g->counts + (size_t)at * (size_t)g->symbols, counts, (size_t)g->symbols * sizeof *counts);
+    memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts, (size_t)g->path_size * sizeof *counts);
     for (int x = 0; x < g->plan_count; x++)
         g->length[at * g->plans_max + x] = length_of(g, at, x);
     g->path_regret[at] = g->path_share[at] = 0;
@@ -153,10 +153,10 @@ int game_weights(const struct game *g, int *ids, int64_t *weights)
     int count = 0;
     for (int p = 0; p < g->path_count; p++) {
         int64_t weight = (int64_t)floor(ldexp(g->path_share[p], WEIGHT_BITS));
-        weight = weight < left ? weight : left;
+        weight = (weight < left ? weight : left) / path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
         if (weight <= 0)
             continue;
-        left -= weight;
+        left -= weight * path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
         ids[count] = g->ids[p];
         weights[count++] = weight;
     }

@@ -8,11 +8,13 @@
 
 struct box_record {
     unsigned char *given;       // one bit per choice, stages in order: the box before anything was removed
+    struct layer_span *spans;   // by ranks: [rank], likewise; else NULL
     int64_t claim_ns;           // what left a split box takes at least this; every plan of another box does
     const struct box_step *steps;
     int step_count;
     int64_t first_part;         // the number of the first of the two parts; -1: not split
-    int branch_stage;           // the only stage at which the parts may differ from what the steps left
+    int branch_stage;           // the only stage at which the parts may differ from what the steps left, or -1
+    int branch_rank;            // the only rank whose span may, or -1
 };
 
 struct box_proof {
@@ -22,8 +24,8 @@ struct box_proof {
     int64_t count, capacity;
 };
 
-// allowed: one per choice, stages in order. The record starts out as one that is not split. Its number.
-int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, struct arena *arena);
+// allowed: one per choice, stages in order; spans may be NULL. The record starts out as one that is not split. Its number.
+int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, const struct layer_span *spans, int rank_count, struct arena *arena);
 // A copy that lives in this arena.
 const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources, struct arena *arena);
 

@@ -11,6 +11,7 @@ enum { MASK_BYTES_MAX = 1 << 28 };
 // bound_ns is proven by steps of this box or of one around it.
 struct open_box {
     bool *mask;
+    struct layer_span *spans;       // behind the mask, in the same room; NULL where the closer does not go by ranks
     int64_t bound_ns, number;       // number of its record
     const struct box_step *steps;
     int step_count;
@@ -22,12 +23,14 @@ struct box_search {
     const struct choices *c;
     struct box_closer *closer;
     struct arena *arena, *result_arena;
-    int stages, resources, choice_count, *first_choice;    // of a stage in a mask
+    int stages, ranks, resources, choice_count, *first_choice;    // of a stage in a mask
+    bool by_ranks;
     struct open_box *heap;
     int open, capacity;
     bool **spare;                               // masks to be used again
     int spare_count, mask_count;
-    bool **allowed;                             // view of a mask, by stage
+    struct choice_box view;                     // of a mask, by stage
+    bool **allowed;
 };
 
 static bool goes_before(const struct open_box *a, const struct open_box *b)
@@ -64,30 +67,53 @@ static struct open_box pop(struct box_search *s)
     return top;
 }
 
+// Room for a mask with spans behind it.
+static size_t mask_room(const struct box_search *s) { return ((size_t)s->choice_count + 15) / 16 * 16; }
+
 static bool *take_mask(struct box_search *s)
 {
     if (s->spare_count)
         return s->spare[--s->spare_count];
     s->mask_count++;
-    return TAKE(s->arena, s->choice_count, bool);
+    return TAKE(s->arena, mask_room(s) + (size_t)s->ranks * sizeof(struct layer_span), bool);
 }
 
-static void view(const struct box_search *s, bool *mask, bool **by_stage)
+static struct layer_span *spans_of(const struct box_search *s, bool *mask)
+{
+    return s->by_ranks ? (struct layer_span *)(void *)(mask + mask_room(s)) : NULL;
+}
+
+static void view(struct box_search *s, const struct open_box *box)
 {
     for (int i = 0; i < s->stages; i++)
-        by_stage[i] = mask + s->first_choice[i];
+        s->allowed[i] = box->mask + s->first_choice[i];
+    s->view = (struct choice_box){s->allowed, box->spans};
 }
 
-// Leaves the lighter half (or the other choices) in mask and returns the other half.
-static bool *split(struct box_search *s, bool *mask, const struct box_answer *a)
+static bool is_first_half(const struct box_answer *a, const struct choice *c, int index)
 {
-    const struct stage_choices *stage = &s->c->stages[a->branch_stage];
-    bool *other = take_mask(s);
-    memcpy(other, mask, (size_t)s->choice_count);
-    for (int i = 0; i < stage->count; i++) {
-        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : stage->items[i].load_ns >= a->branch_load_ns;
-        (belongs ? mask : other)[s->first_choice[a->branch_stage] + i] = false;
+    if (a->branch_choice >= 0)
+        return index == a->branch_choice;
+    return a->branch_group >= 0 ? c->group == a->branch_group : c->load_ns >= a->branch_load_ns;
+}
+
+// Leaves the lighter half (or the other choices) in box and returns the other half.
+static struct open_box split(struct box_search *s, struct open_box *box, const struct box_answer *a)
+{
+    struct open_box other = *box;
+    other.mask = take_mask(s);
+    memcpy(other.mask, box->mask, (size_t)s->choice_count);
+    other.spans = spans_of(s, other.mask);
+    if (s->by_ranks)
+        memcpy(other.spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
+    if (a->branch_rank >= 0) {
+        box->spans[a->branch_rank].most = a->branch_layers - 1;
+        other.spans[a->branch_rank].least = a->branch_layers;
+        return other;
     }
+    const struct stage_choices *stage = &s->c->stages[a->branch_stage];
+    for (int i = 0; i < stage->count; i++)
+        (is_first_half(a, &stage->items[i], i) ? box : &other)->mask[s->first_choice[a->branch_stage] + i] = false;
     return other;
 }
 
@@ -111,8 +137,8 @@ static int64_t closing_ns(const struct box_search *s)
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
 {
     int64_t closing = closing_ns(s);
-    view(s, box->mask, s->allowed);
-    bool closed = box_close(s->closer, s->allowed, closing, 0, a);
+    view(s, box);
+    bool closed = box_close(s->closer, &s->view, closing, 0, a);
     keep_plan(s, a);
     s->r->boxes++;
     s->r->closed += closed;
@@ -133,12 +159,12 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
 {
     struct box_proof *p = &s->r->proof;
     int64_t parent = box->number;
-    struct open_box other = *box;
-    other.mask = split(s, box->mask, a);
-    box->number = box_proof_add(p, box->mask, s->choice_count, s->result_arena);
-    other.number = box_proof_add(p, other.mask, s->choice_count, s->result_arena);
+    struct open_box other = split(s, box, a);
+    box->number = box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
+    other.number = box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
     p->records[parent].first_part = box->number;
     p->records[parent].branch_stage = a->branch_stage;
+    p->records[parent].branch_rank = a->branch_rank;
     push(s, other);
 }
 
@@ -199,7 +225,10 @@ static void open_search(struct box_search *s)
     s->allowed = TAKE(s->arena, s->stages, bool *);
     bool *whole = take_mask(s);
     memset(whole, true, (size_t)s->choice_count);
-    push(s, (struct open_box){.mask = whole, .number = box_proof_add(&s->r->proof, whole, s->choice_count, s->result_arena)});
+    struct layer_span *spans = spans_of(s, whole);
+    for (int i = 0; i < s->ranks && spans; i++)
+        spans[i] = (struct layer_span){0, s->c->priced->layer_count};
+    push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
 }
 
 static void close_scratch(void *scratch) { arena_close(scratch); }
@@ -211,8 +240,9 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     arena_defer(arena, close_scratch, scratch);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .result_arena = arena,
-                           .stages = c->priced->stage_count, .resources = c->priced->group_count + BUDGET_COUNT};
+                           .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
     s.closer = box_closer_open(c, g, scratch);
+    s.by_ranks = box_closer_is_by_ranks(s.closer);
     box_closer_stop_when(s.closer, settings->should_stop, settings->argument);
     open_search(&s);
     bool stopped = false;
@@ -222,10 +252,10 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->bound_ns = bound_of(&s, INT64_MAX);
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
-    int path_size = graph_symbol_count(g) + 1;
+    int size = path_size(graph_symbol_count(g));
     struct box_proof *p = &r->proof;
     p->paths = box_closer_path_count(s.closer);
-    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * path_size), (size_t)(p->paths * path_size), sizeof *p->path_counts);
+    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * size), (size_t)(p->paths * size), sizeof *p->path_counts);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     if (settings->recheck)

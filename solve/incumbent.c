@@ -29,12 +29,15 @@ bool search_resources_hold(const struct search *s, const int *chosen)
     int64_t slots[GROUPS_MAX] = {0}, boundaries = 0, stages = 0, cost = 0;
     for (int i = 0; i < s->stage_count; i++) {
         const struct choice *c = &s->c->stages[i].items[chosen[i]];
-        if (++slots[c->group] > p->groups[c->group].slots)
+        if (i < s->c->rank_count && ++slots[c->group] > p->groups[c->group].slots)
             return false;
         boundaries += c->boundary_option != 0;
         stages += c->gradient_option != 0;
         cost += c->quality_cost;
     }
+    for (int r = 0; r < s->c->rank_count && s->c->virtual_stages > 1; r++)
+        if (!choices_rank_fits(s->c, chosen, r))
+            return false;
     const struct quality_budget *b = &p->budget;
     return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max) &&
            (b->cost_max < 0 || cost <= b->cost_max);

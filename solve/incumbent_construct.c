@@ -72,10 +72,11 @@ static bool solve(struct construction *k, bool with_through)
     return k->answer.bound_ns != DYNAMIC_NOTHING;
 }
 
-static bool uses(const struct priced *p, const struct choice *c, int resource)
+static bool uses(const struct construction *k, int stage, const struct choice *c, int resource)
 {
+    const struct priced *p = k->s->c->priced;
     if (resource < p->group_count)
-        return c->group == resource;
+        return stage < k->s->c->rank_count && c->group == resource;
     if (resource == p->group_count + RESOURCE_BOUNDARIES)
         return c->boundary_option != 0;
     return resource == p->group_count + RESOURCE_STAGES ? c->gradient_option != 0 : c->quality_cost > 0;
@@ -88,16 +89,16 @@ static bool forbid_one_use(struct construction *k, int resource)
     int64_t least = DYNAMIC_NOTHING;
     int at = -1;
     for (int i = 0; i < k->s->stage_count; i++) {
-        if (!uses(c->priced, &c->stages[i].items[k->chosen[i]], resource))
+        if (!uses(k, i, &c->stages[i].items[k->chosen[i]], resource))
             continue;
         for (int j = 0; j < c->stages[i].count; j++)
-            if (k->allowed[i][j] && !uses(c->priced, &c->stages[i].items[j], resource) && k->through[i][j] < least) {
+            if (k->allowed[i][j] && !uses(k, i, &c->stages[i].items[j], resource) && k->through[i][j] < least) {
                 least = k->through[i][j];
                 at = i;
             }
     }
     for (int j = 0; at >= 0 && j < c->stages[at].count; j++)
-        if (uses(c->priced, &c->stages[at].items[j], resource))
+        if (uses(k, at, &c->stages[at].items[j], resource))
             k->allowed[at][j] = false;
     return at >= 0;
 }
@@ -155,7 +156,7 @@ static bool construct_under(struct construction *k, int64_t cap_ns)
         if (time < INT64_MAX)
             keep_start(k, time);
         for (int i = 0; i < k->s->symbols && time < INT64_MAX; i++)
-            k->coefficients[i] += ((int64_t)k->counts[i] << WEIGHT_BITS) / (4 << round);
+            k->coefficients[i] += ((int64_t)k->counts[i] << WEIGHT_BITS) / path_laps(k->counts, k->s->symbols) / (4 << round);
     }
     return true;
 }

@@ -96,10 +96,11 @@ static void add_to_pool(struct local *l, int64_t neighbour_length)
     int at = l->pool_next;
     l->pool_next = (l->pool_next + 1) % POOL_MAX;
     l->pool_count += l->pool_count < POOL_MAX;
-    double length = 0;
+    double length = 0, laps = path_laps(l->path, l->s->symbols);
     for (int k = 0; k < l->s->symbols; k++) {
-        l->counts[k * POOL_MAX + at] = l->path[k];
-        length += (double)l->path[k] * (double)l->durations[k];
+        double count = l->path[k] / laps;
+        l->counts[k * POOL_MAX + at] = count;
+        length += count * (double)l->durations[k];
     }
     l->lengths[at] = length;
     l->moved[at] = (double)neighbour_length;

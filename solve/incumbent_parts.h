@@ -28,7 +28,7 @@ int64_t search_replay(struct search *s, const int *chosen, int *counts);
 bool search_is_over(struct search *s);
 uint64_t search_random(struct search *s, uint64_t below);
 
-// Whether slots and budget hold.
+// Whether slots, ranks with several stages and budget hold.
 bool search_resources_hold(const struct search *s, const int *chosen);
 
 // Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in order of time.

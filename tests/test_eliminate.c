@@ -14,10 +14,11 @@
 #include "tests/support/enumerate.h"
 #include "tests/support/prepare.h"
 #include "tests/support/problems.h"
+#include "tests/support/random_priced.h"
 
 #include <cmocka.h>
 
-enum { PROBLEMS = 250, PATHS = 5 };
+enum { PROBLEMS = 300, PATHS = 5 };
 
 static const int64_t one = (int64_t)1 << WEIGHT_BITS;
 
@@ -38,7 +39,19 @@ static bool draw(struct prepared *p, struct random *rng, bool long_and_close, st
     return true;
 }
 
-// Runs check on drawn problems; returns how many there were.
+// Whether some schedule of several stages a rank, a split backward or slices is drawn; not too many plans to enumerate.
+static bool draw_scheduled(struct prepared *p, struct random *rng, struct arena *arena)
+{
+    uint64_t state = random_bits(rng);
+    random_priced_of(&p->priced, (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1), &state, arena);
+    prepare(p, arena);
+    double plans = 1;
+    for (int s = 0; s < p->priced.stage_count; s++)
+        plans *= p->choices.stages[s].count;
+    return plans > 0 && plans < 3e5;
+}
+
+// Runs check on drawn problems, every other one of any schedule; returns how many there were.
 static int each_problem(uint64_t seed, int count, void (*check)(struct prepared *p, struct random *rng, struct arena *arena))
 {
     struct random rng = {seed};
@@ -47,7 +60,7 @@ static int each_problem(uint64_t seed, int count, void (*check)(struct prepared 
         struct arena arena;
         struct prepared p = {0};
         arena_open(&arena, NULL);
-        if (draw(&p, &rng, i % 4 == 0, &arena)) {
+        if (i % 2 ? draw_scheduled(&p, &rng, &arena) : draw(&p, &rng, i % 4 == 0, &arena)) {
             check(&p, &rng, &arena);
             checked++;
         }
@@ -74,12 +87,12 @@ static void visit_mixture(void *argument, const int *chosen, const int64_t *dura
 static void draw_coefficients(struct prepared *p, struct random *rng, int64_t *coefficients, struct arena *arena)
 {
     int *all, symbols = graph_symbol_count(p->graph), count = graph_starting_paths(p->graph, &all, arena);
-    int *paths = TAKE(arena, PATHS * symbols, int);
+    int size = symbols + 1, *paths = TAKE(arena, PATHS * size, int);
     int64_t weights[PATHS], left = one;
     for (int i = 0; i < PATHS; i++) {
         weights[i] = i == PATHS - 1 ? left : random_between(rng, 0, left);
         left -= weights[i];
-        memcpy(paths + i * symbols, all + random_between(rng, 0, count - 1) * (symbols + 1), (size_t)symbols * sizeof *paths);
+        memcpy(paths + i * size, all + random_between(rng, 0, count - 1) * size, (size_t)size * sizeof *paths);
     }
     dynamic_coefficients(coefficients, paths, weights, PATHS, symbols);
 }
@@ -104,7 +117,9 @@ static void check_dynamic(struct prepared *p, struct random *rng, struct arena *
             assert_true(through[s][i] <= e.best_with_ns[s][i]);
             assert_true(through[s][i] >= answer.bound_ns);
         }
-    if (!p->priced.has_embedding_sync) {
+    int64_t least_ns = m.least < 0 ? DYNAMIC_NOTHING : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
+    assert_true(answer.bound_ns <= least_ns);
+    if (!p->priced.has_embedding_sync && p->choices.virtual_stages == 1) {
         // Nothing is relaxed: the bound is the least value itself, rounded up; below 2^-20 ns per term it is rounded down.
         int64_t exact = m.least < 0 ? DYNAMIC_NOTHING : (int64_t)((m.least + one - 1) >> WEIGHT_BITS);
         assert_true(answer.bound_ns == exact || (m.least >= 0 && answer.bound_ns == exact - 1 && (m.least & (one - 1)) < (wide)one >> 12));
@@ -174,43 +189,40 @@ static void test_no_plan_below_the_target_goes(void **state)
 
 struct search { struct prepared *p; struct box_closer *closer; struct arena *arena; int64_t best_ns; int boxes; };
 
-static bool **copy_masks(const struct choices *c, bool *const *masks, struct arena *arena)
-{
-    bool **copy = TAKE(arena, c->priced->stage_count, bool *);
-    for (int s = 0; s < c->priced->stage_count; s++) {
-        copy[s] = TAKE(arena, c->stages[s].count, bool);
-        for (int i = 0; i < c->stages[s].count; i++)
-            copy[s][i] = !masks || masks[s][i];
-    }
-    return copy;
-}
-
-// The half of a split box: in = true the heavier loads, or the one choice.
-static bool **half(const struct choices *c, bool *const *masks, const struct box_answer *a, bool in, struct arena *arena)
-{
-    bool **copy = copy_masks(c, masks, arena);
-    for (int i = 0; i < c->stages[a->branch_stage].count; i++) {
-        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : c->stages[a->branch_stage].items[i].load_ns >= a->branch_load_ns;
-        copy[a->branch_stage][i] = copy[a->branch_stage][i] && belongs == in;
-    }
-    return copy;
-}
-
-static void search_box(struct search *s, bool *const *masks)
+// The half of a split box: in = true the heavier loads, or the one choice, or the group, or the more layers.
+static struct choice_box half(const struct search *s, const struct choice_box *box, const struct box_answer *a, bool in)
 {
     const struct choices *c = &s->p->choices;
-    bool **left = copy_masks(c, masks, s->arena);
+    struct choice_box copy = choice_box_copy(s->closer, box, s->arena);
+    if (a->branch_rank >= 0) {
+        struct layer_span *span = &copy.spans[a->branch_rank];
+        assert_true(span->least < a->branch_layers && a->branch_layers <= span->most);
+        *(in ? &span->least : &span->most) = in ? a->branch_layers : a->branch_layers - 1;
+        return copy;
+    }
+    for (int i = 0; i < c->stages[a->branch_stage].count; i++) {
+        const struct choice *x = &c->stages[a->branch_stage].items[i];
+        bool belongs = a->branch_choice >= 0 ? i == a->branch_choice : a->branch_group >= 0 ? x->group == a->branch_group : x->load_ns >= a->branch_load_ns;
+        copy.allowed[a->branch_stage][i] = copy.allowed[a->branch_stage][i] && belongs == in;
+    }
+    return copy;
+}
+
+static void search_box(struct search *s, const struct choice_box *box)
+{
+    struct choice_box left = choice_box_copy(s->closer, box, s->arena);
     struct box_answer answer;
     int64_t target = s->best_ns;
-    bool closed = box_close(s->closer, left, target, 0, &answer);
-    assert_true(++s->boxes < 20000);
+    bool closed = box_close(s->closer, &left, target, 0, &answer);
+    assert_true(++s->boxes < 200000);
     if (answer.found_ns < s->best_ns)
         s->best_ns = answer.found_ns;
-    assert_true(box_repeat(s->closer, masks, closed ? s->best_ns : target, answer.steps, answer.step_count, closed ? NULL : left));
+    assert_true(box_repeat(s->closer, box, closed ? s->best_ns : target, answer.steps, answer.step_count, closed ? NULL : &left));
     if (closed)
         return;
-    search_box(s, half(c, left, &answer, true, s->arena));
-    search_box(s, half(c, left, &answer, false, s->arena));
+    struct choice_box heavier = half(s, &left, &answer, true), lighter = half(s, &left, &answer, false);
+    search_box(s, &heavier);
+    search_box(s, &lighter);
 }
 
 static void check_boxes(struct prepared *p, struct random *rng, struct arena *arena)
@@ -221,7 +233,8 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
     bool start_at_best = random_chance(rng, 30) && e.best_ns < INT64_MAX;
     if (start_at_best)
         s.best_ns = e.best_ns + random_between(rng, 0, 1);
-    search_box(&s, copy_masks(&p->choices, NULL, arena));
+    struct choice_box whole = choice_box_whole(s.closer, arena);
+    search_box(&s, &whole);
     assert_true(s.best_ns == (e.best_ns == INT64_MAX ? INT64_MAX / 4 : e.best_ns));
 }
 
@@ -240,16 +253,16 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
     if (e.best_ns == INT64_MAX)
         return;
     struct box_closer *closer = box_closer_open(&p->choices, p->graph, arena);
-    bool **masks = copy_masks(&p->choices, NULL, arena);
+    struct choice_box whole = choice_box_whole(closer, arena);
     struct box_step steps[20];
     for (int i = 0; i < 20; i++) {
         int *id = TAKE(arena, 1, int);
         *id = (int)random_between(rng, 0, box_closer_path_count(closer) - 1);
         steps[i] = (struct box_step){.path_count = 1, .ids = id, .weights = &one};
     }
-    assert_false(box_repeat(closer, masks, e.best_ns + 1, steps, 20, NULL));
+    assert_false(box_repeat(closer, &whole, e.best_ns + 1, steps, 20, NULL));
     if (e.plans > 1 && e.best_ns > 0)
-        assert_false(box_repeat(closer, masks, e.best_ns, steps, 0, NULL));
+        assert_false(box_repeat(closer, &whole, e.best_ns, steps, 0, NULL));
 }
 
 static void test_a_box_with_a_better_plan_is_never_closed(void **state)

@@ -1,0 +1,41 @@
+// The inside of closing boxes, for solve/eliminate_box.c, eliminate_split.c and eliminate_ranks.c alone.
+#ifndef PLUMBLINE_SOLVE_ELIMINATE_BOX_PARTS_H
+#define PLUMBLINE_SOLVE_ELIMINATE_BOX_PARTS_H
+
+#include "data/cluster.h"
+#include "solve/dynamic.h"
+#include "solve/eliminate_box.h"
+#include "solve/eliminate_game.h"
+
+struct box_closer {
+    const struct choices *c;
+    struct graph *g;
+    struct arena *arena;
+    int stages, symbols, path_size;
+    struct dynamic *counted, *priced;               // tables with and without slots counted exactly
+    struct game *game;
+    int *path_pool, path_count, path_capacity;      // [id * path_size + symbol]
+    int starting_count;                             // the first so many are the starting paths
+    bool (*should_stop)(void *argument);
+    void *stop_argument;
+    bool started;                                   // the starting paths have been used one by one
+    int64_t *coefficients, *durations, *prices;
+    int *counts, *chosen, *fitting, *plans;                   // plans[place * stages + stage], beside the game's
+    int64_t **through, **spans_ns;
+    int *ids;                                       // scratch of a step
+    int64_t *weights;
+    int step_capacity;
+    bool last_only_raised;                          // the last step noted
+};
+
+// The split of an open box. 0: it holds one decision.
+int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
+
+// What couples the stages of one rank, where the dynamic programme does not know it: takes away choices on groups that
+// another stage of the rank cannot stand on, and choices whose memory with the least of the others exceeds the limit.
+void box_couple_ranks(const struct choices *c, bool *const *allowed);
+// Paths to begin with where a rank has several stages: critical ones when a rank is heavy, or a little heavier than the
+// others. paths[count * path_size], count
+int box_rank_paths(struct box_closer *b, int **paths);
+
+#endif
