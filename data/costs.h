@@ -6,6 +6,7 @@
 
 #include "data/cluster.h"
 #include "data/document.h"
+#include "data/job.h"
 #include "data/units.h"
 
 enum origin { ORIGIN_MEASURED, ORIGIN_FITTED, ORIGIN_PUBLISHED, ORIGIN_ASSUMED };
@@ -23,6 +24,7 @@ struct precision_costs {
     struct estimate gemm_flop_per_s;            // reached in the linear layers
     struct estimate attention_flop_per_s;       // reached in scores and context
     struct estimate low_rank_flop_per_s;        // reached by low-rank compression
+    struct estimate misaligned_gemm_share;      // of the GEMM rate where a shard of the vocabulary is no multiple of 8; 0: all of it
 };
 
 struct gpu_costs {
@@ -33,6 +35,14 @@ struct gpu_costs {
     struct estimate layer_overhead_s;           // fixed, per layer and pass (forward, backward)
     struct estimate compression_overhead_s;     // fixed, per compression or decompression
     struct estimate constant_bytes;             // context and libraries on each GPU
+    // Not stated: 0.
+    struct estimate layer_launch_s;             // the host's least time to start a layer's kernels, forward; backward twice
+    struct estimate embedding_launch_share;     // of it, in an embedding's pass
+    struct estimate collective_launch_s;        // added to each collective of tensor ranks
+    struct estimate host_memory_bytes_per_s;    // one GPU's share of its host's memory, reached by an offloaded update
+    struct estimate host_link_bytes_per_s;      // between the GPU and its host, one direction
+    struct estimate communicator_bytes;         // of each parallel dimension above 1
+    struct estimate library_bytes;              // workspaces inside the allocator
 };
 
 // A layer of the model measured on a GPU, outright: one micro-batch, one pass.
@@ -42,6 +52,15 @@ struct layer_time {
     double forward_s, backward_s;
     double selective_s, full_s;                 // added to backward by selective and by full recomputation
     double optimizer_s;
+    double weight_s;                            // of backward_s, the weight gradient's part; 0: not stated, half of it
+};
+
+// All-reduces as they were measured between so many ranks of one node.
+struct collective_times {
+    const char *gpu;
+    int64_t ranks;                              // >= 2
+    int point_count;                            // >= 1
+    double *bytes, *seconds;                    // bytes ascending
 };
 
 struct costs {
@@ -51,14 +70,25 @@ struct costs {
     int gpu_count;
     struct layer_time *layer_times;
     int layer_time_count;
+    struct collective_times *collectives;
+    int collective_count;
     struct estimate intra_efficiency;                       // reached share of a link's nominal bandwidth
     struct estimate network_efficiency[NIC_KIND_COUNT];
     double transfer_share[PART_COUNT];                      // of a transfer's size-dependent time; sum 1. Latency is delay
+    // Not stated: 0.
+    struct estimate transfer_intra_efficiency;              // of transfers between stages, where they reach another share
+    struct estimate transfer_network_efficiency[NIC_KIND_COUNT];
+    struct estimate tensor_overlap;                         // share of tensor collectives hidden under GEMMs
+    struct estimate context_overlap;                        // share of attention that can hide the ring of keys and values
+    struct estimate allocator_factor;                       // memory taken for a byte asked of the allocator; 0: 1
+    bool schedule_share_stated[SCHEDULE_KIND_COUNT];        // transfers of this schedule's programs have shares of their own
+    double schedule_share[SCHEDULE_KIND_COUNT][PART_COUNT];
 };
 
 enum status costs_load(struct costs *c, const char *path, struct arena *arena, struct error *err);
 enum status costs_check(const struct costs *c, struct error *err);
 enum status costs_save(const struct costs *c, const char *path, struct arena *arena, struct error *err);
+const double *costs_transfer_share(const struct costs *c, enum schedule_kind schedule);      // [PART_COUNT]
 const struct gpu_costs *costs_find_gpu(const struct costs *c, const char *gpu);                            // NULL: none
 const struct precision_costs *costs_find_precision(const struct gpu_costs *g, enum precision precision);   // NULL: lacks it
 

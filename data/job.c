@@ -71,6 +71,8 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_NAME("precision", REQUIRED, &j->precision, precision_names),
         FIELD_INT("gradient_bytes_per_value", OPTIONAL, &j->gradient_bytes_per_value, 2, 4),
         FIELD_BOOL("adam", OPTIONAL, &j->adam),
+        FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
+        FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
         FIELD_OBJECT("layout", REQUIRED, &layout),
         FIELD_OBJECT("space", OPTIONAL, &space),
         FIELD_ARRAY("recompute", OPTIONAL, &recompute),
@@ -209,6 +211,8 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_text(&w, "precision", precision_names[j->precision]);
     json_put_count(&w, "gradient_bytes_per_value", j->gradient_bytes_per_value);
     json_put_bool(&w, "adam", j->adam);
+    json_put_text(&w, "trainer", trainer_names[j->trainer]);
+    json_put_bool(&w, "fused_loss", j->fused_loss);
     layout_put(&w, "layout", &j->layout);
     space_put(&w, "space", &j->space);
     modes_put(&w, "recompute", j->recompute);

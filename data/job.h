@@ -19,10 +19,15 @@ bool schedule_splits_backward(enum schedule_kind kind);     // into input gradie
 enum gradient_sync { SYNC_EXPOSED, SYNC_OVERLAPPED };
 extern const char *const gradient_sync_names[];     // "exposed", "overlapped"
 
+// Whose training program: what it keeps in memory beside the states themselves.
+enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED };
+extern const char *const trainer_names[];            // "megatron", "deepspeed"
+
 enum { SLICES_MAX = 8 };
 
 struct layout {
     int tensor, context, data, pipeline;            // degrees
+    int expert;                                     // degree over which experts are spread: a divisor of data x context
     int virtual_stages;                             // stages (runs of layers) of each pipeline rank; 1 where not interleaved
     int micro_batch;                                // sequences
     enum schedule_kind schedule;
@@ -43,7 +48,7 @@ struct layout {
 };
 
 // Initialises a layout: one stage a rank, whole sequences, a barrier.
-#define LAYOUT_PLAIN(stages) .pipeline = (stages), .virtual_stages = 1, .slice_count = 1, .barrier = true
+#define LAYOUT_PLAIN(stages) .pipeline = (stages), .expert = 1, .virtual_stages = 1, .slice_count = 1, .barrier = true
 
 bool layout_is_local(const struct layout *l, int boundary);     // no gradient goes back over it
 static inline int layout_stage_count(const struct layout *l) { return l->pipeline * l->virtual_stages; }
@@ -113,6 +118,8 @@ struct job {
     enum precision precision;
     int gradient_bytes_per_value;                   // 2 or 4, of the accumulated gradient
     bool adam;                                      // 12 B per parameter in 16-bit training, 8 in fp32; else no state
+    enum trainer trainer;
+    bool fused_loss;                                // a compiled cross entropy, which keeps its exponentials
     struct layout layout;
     struct space space;                             // given: solve searches it, and `layout` says what is fixed
     bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed

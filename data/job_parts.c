@@ -7,6 +7,7 @@
 
 const char *const schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
+const char *const trainer_names[] = {"megatron", "deepspeed", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout
@@ -28,6 +29,7 @@ void layout_put(struct json_writer *w, const char *key, const struct layout *l)
     json_put_count(w, "context", l->context);
     json_put_count(w, "data", l->data);
     json_put_count(w, "pipeline", l->pipeline);
+    json_put_count(w, "expert", l->expert);
     json_put_count(w, "virtual_stages", l->virtual_stages);
     json_put_count(w, "micro_batch", l->micro_batch);
     json_put_text(w, "schedule", schedule_names[l->schedule]);
@@ -64,13 +66,14 @@ static enum status get_slices(const struct json *array, struct layout *l, struct
 enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err)
 {
     struct json slices = {0};
-    *l = (struct layout){.tensor = 1, .context = 1, .data = 1, .virtual_stages = 1, .micro_batch = 1, .schedule = SCHEDULE_1F1B,
+    *l = (struct layout){.tensor = 1, .context = 1, .data = 1, .expert = 1, .virtual_stages = 1, .micro_batch = 1, .schedule = SCHEDULE_1F1B,
                          .gradient_sync = SYNC_EXPOSED, .barrier = true};
     struct json_field fields[] = {
         FIELD_INT("tensor", OPTIONAL, &l->tensor, 1, DEGREE_MAX),
         FIELD_INT("context", OPTIONAL, &l->context, 1, DEGREE_MAX),
         FIELD_INT("data", OPTIONAL, &l->data, 1, DEGREE_MAX),
         FIELD_INT("pipeline", REQUIRED, &l->pipeline, 1, STAGES_MAX),
+        FIELD_INT("expert", OPTIONAL, &l->expert, 1, DEGREE_MAX),
         FIELD_INT("virtual_stages", OPTIONAL, &l->virtual_stages, 1, STAGES_MAX),
         FIELD_INT("micro_batch", OPTIONAL, &l->micro_batch, 1, RANK_MAX),
         FIELD_NAME("schedule", OPTIONAL, &l->schedule, schedule_names),
@@ -112,11 +115,13 @@ enum status layout_check(const struct layout *l, const char *file, struct error 
 {
     const struct { const char *key; int value, high; } degrees[] = {
         {"tensor", l->tensor, DEGREE_MAX}, {"context", l->context, DEGREE_MAX}, {"data", l->data, DEGREE_MAX},
-        {"pipeline", l->pipeline, STAGES_MAX}, {"virtual_stages", l->virtual_stages, STAGES_MAX}, {"micro_batch", l->micro_batch, RANK_MAX},
+        {"pipeline", l->pipeline, STAGES_MAX}, {"expert", l->expert, DEGREE_MAX}, {"virtual_stages", l->virtual_stages, STAGES_MAX}, {"micro_batch", l->micro_batch, RANK_MAX},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(degrees); i++)
         if (degrees[i].value < 1 || degrees[i].value > degrees[i].high)
             return fail(err, BAD_INPUT, "%s: layout.%s: expected 1 to %d, found %d", file, degrees[i].key, degrees[i].high, degrees[i].value);
+    if ((int64_t)l->data * l->context % l->expert)
+        return fail(err, BAD_INPUT, "%s: layout.expert: expected a divisor of data x context %lld, found %d", file, (long long)l->data * l->context, l->expert);
     if (l->zero < 0 || l->zero > 3) return fail(err, BAD_INPUT, "%s: layout.zero: expected 0 to 3, found %d", file, l->zero);
     TRY(check_stages(l, file, err));
     double devices = (double)l->tensor * l->context * l->data;

@@ -5,9 +5,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/model_parts.h"
 #include "data/units.h"
 
-const char *const layer_kind_names[] = {"embedding", "block", "head", "measured", NULL};
+const char *const layer_kind_names[] = {"embedding", "block", "head", "measured", "moe", "memory", NULL};
 
 #define BYTES_MAX 1125899906842624.0        // 2^50: of one layer on one device
 #define BYTES_SUM_MAX 4503599627370496.0    // 2^52: of a whole model, so that sums stay exact everywhere
@@ -26,6 +27,7 @@ static enum status read_shape(const struct json *object, struct shape *s, struct
         FIELD_COUNT("head_width", OPTIONAL, &s->head_width, 1, 1 << 16),
         FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
         FIELD_COUNT("positions", OPTIONAL, &s->positions, 0, 1 << 26),
+        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
         FIELD_BOOL("gated_ffn", OPTIONAL, &s->gated_ffn),
         FIELD_BOOL("rms_norm", OPTIONAL, &s->rms_norm),
         FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
@@ -34,6 +36,7 @@ static enum status read_shape(const struct json *object, struct shape *s, struct
         FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    if (s->vocabulary_multiple == 1) s->vocabulary_multiple = 0;
     if (!s->kv_heads) s->kv_heads = s->heads;
     if (!s->head_width) {
         if (s->hidden % s->heads)
@@ -77,23 +80,39 @@ static enum status read_measured(const struct json *object, struct measured_byte
     return json_is_present(&working) ? read_modes(&working, b->working_bytes, arena, err) : OK;
 }
 
+// The object that a kind has of its own, where it must be and nowhere else.
+static enum status check_part(const struct json *object, const struct json *part, const char *key, bool wanted, const struct layer_run *run, struct error *err)
+{
+    if (json_is_present(part) == wanted) return OK;
+    if (wanted) return json_refuse(object, err, "key \"%s\" is missing: a layer of kind \"%s\" needs it", key, layer_kind_names[run->kind]);
+    return json_refuse(object, err, "key \"%s\" does not belong to layers of kind \"%s\"", key, layer_kind_names[run->kind]);
+}
+
 static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena, struct error *err)
 {
-    struct json measured = {0};
+    struct json measured = {0}, experts = {0}, pool = {0};
     run->count = 1;
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &run->name),
         FIELD_NAME("kind", REQUIRED, &run->kind, layer_kind_names),
         FIELD_INT("count", OPTIONAL, &run->count, 1, LAYERS_MAX),
         FIELD_BOOL("recomputable", OPTIONAL, &run->recomputable),
+        FIELD_BOOL("frozen", OPTIONAL, &run->frozen),
+        FIELD_INT("adapter_rank", OPTIONAL, &run->adapter_rank, 0, 65536),
+        FIELD_INT("weight_bits", OPTIONAL, &run->weight_bits, 1, 16),
         FIELD_OBJECT("measured", OPTIONAL, &measured),
+        FIELD_OBJECT("moe", OPTIONAL, &experts),
+        FIELD_OBJECT("memory", OPTIONAL, &pool),
     };
     // The default depends on the kind, so the kind is read first.
     TRY(json_fields(object, fields + 1, 1, JSON_ENVELOPE, arena, err));
-    run->recomputable = run->kind == LAYER_BLOCK;
+    run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     TRY(JSON_FIELDS(object, fields, arena, err));
-    if (json_is_present(&measured) != (run->kind == LAYER_MEASURED))
-        return json_refuse(object, err, "key \"measured\" %s", run->kind == LAYER_MEASURED ? "is missing: a measured layer needs its bytes" : "belongs to layers of kind \"measured\" alone");
+    TRY(check_part(object, &measured, "measured", run->kind == LAYER_MEASURED, run, err));
+    TRY(check_part(object, &experts, "moe", run->kind == LAYER_MOE, run, err));
+    TRY(check_part(object, &pool, "memory", run->kind == LAYER_MEMORY, run, err));
+    if (run->kind == LAYER_MOE) return experts_get(&experts, &run->experts, arena, err);
+    if (run->kind == LAYER_MEMORY) return pool_get(&pool, &run->pool, arena, err);
     return run->kind == LAYER_MEASURED ? read_measured(&measured, &run->measured, arena, err) : OK;
 }
 
@@ -140,6 +159,7 @@ static enum status check_shape(const struct model *m, struct error *err)
     TRY(check_range(m, "head_width", s->head_width, 1, 1 << 16, err));
     TRY(check_range(m, "vocabulary", s->vocabulary, 1, 1 << 26, err));
     TRY(check_range(m, "positions", s->positions, 0, 1 << 26, err));
+    TRY(check_range(m, "vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16, err));
     if (s->heads % s->kv_heads)
         return fail(err, BAD_INPUT, "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", name_of(m), (long long)s->heads, (long long)s->kv_heads);
     if (s->heads * s->head_width > 1 << 22)
@@ -162,8 +182,9 @@ static enum status check_run(const struct model *m, int i, double *bytes, struct
     for (int k = 0; k < i; k++)
         if (!strcmp(m->runs[k].name, run->name)) return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", file, i, run->name);
     if (run->count < 1 || run->count > LAYERS_MAX) return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i, LAYERS_MAX, run->count);
-    if (run->recomputable && (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD))
+    if (run->recomputable && (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD || run->kind == LAYER_MEMORY))
         return fail(err, BAD_INPUT, "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file, i, layer_kind_names[run->kind]);
+    TRY(run_kind_check(run, i, file, err));
     if (run->kind != LAYER_MEASURED) {
         if (!m->has_shape) return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"", file, i, layer_kind_names[run->kind]);
         return OK;
@@ -190,6 +211,8 @@ enum status model_check(const struct model *m, struct error *err)
     }
     if (layers > LAYERS_MAX || layers != m->layer_count)
         return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld", name_of(m), LAYERS_MAX, (long long)layers);
+    if (m->has_shape && m->shape.tied_embeddings && embeddings && heads && m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
+        return fail(err, BAD_INPUT, "%s: runs: an embedding and a head that share a matrix are both frozen or neither", name_of(m));
     if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) || (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
         return fail(err, BAD_INPUT, "%s: runs: an embedding can only be the first layer, a head only the last, and each stands once", name_of(m));
     return OK;
@@ -214,6 +237,7 @@ static void put_shape(struct json_writer *w, const struct shape *s)
     json_put_count(w, "head_width", s->head_width);
     json_put_count(w, "vocabulary", s->vocabulary);
     json_put_count(w, "positions", s->positions);
+    if (s->vocabulary_multiple > 1) json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
     json_put_bool(w, "gated_ffn", s->gated_ffn);
     json_put_bool(w, "rms_norm", s->rms_norm);
     json_put_bool(w, "qkv_bias", s->qkv_bias);
@@ -226,13 +250,20 @@ static void put_shape(struct json_writer *w, const struct shape *s)
 static void put_run(struct json_writer *w, const struct layer_run *run)
 {
     const struct measured_bytes *b = &run->measured;
-    bool measured = run->kind == LAYER_MEASURED;
-    if (measured) json_open_object(w, NULL);
+    bool measured = run->kind == LAYER_MEASURED, parts = measured || run->kind == LAYER_MOE || run->kind == LAYER_MEMORY;
+    if (parts) json_open_object(w, NULL);
     else json_open_flat_object(w, NULL);
     json_put_text(w, "name", run->name);
     json_put_text(w, "kind", layer_kind_names[run->kind]);
     json_put_count(w, "count", run->count);
     json_put_bool(w, "recomputable", run->recomputable);
+    if (run->frozen) {
+        json_put_bool(w, "frozen", true);
+        json_put_count(w, "adapter_rank", run->adapter_rank);
+        if (run->weight_bits) json_put_count(w, "weight_bits", run->weight_bits);
+    }
+    if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
+    if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
     if (measured) {
         json_open_object(w, "measured");
         json_put_count(w, "weight_bytes", b->weight_bytes);
@@ -266,4 +297,11 @@ int model_run_of(const struct model *m, int layer)
     assert(layer >= 0 && layer < m->layer_count);
     while (layer >= m->runs[run].count) layer -= m->runs[run++].count;
     return run;
+}
+
+bool model_has_gradient(const struct model *m, int run)
+{
+    for (int i = 0; i <= run; i++)
+        if (run_is_trained(&m->runs[i])) return true;
+    return false;
 }

@@ -96,6 +96,7 @@ static bool set_schedule(struct layout *l, const struct run_row *row, struct pre
 {
     l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
     l->slice_count = 1;
+    l->expert = 1;
     l->barrier = true;
     l->schedule = row->schedule != NOT_STATED ? (enum schedule_kind)row->schedule : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
     if (l->schedule == SCHEDULE_ZB_V) l->virtual_stages = 2;

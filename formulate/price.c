@@ -26,6 +26,35 @@ enum status round_bytes(int64_t *bytes, double value, const char *term, const ch
     return round_term(bytes, value, "bytes", term, of, err);
 }
 
+bool run_has_gradient(const struct pricing *x, const struct layer_run *run)
+{
+    for (const struct layer_run *r = x->problem->model.runs; r <= run; r++)
+        if (run_is_trained(r)) return true;
+    return false;
+}
+
+static void find_costs(struct pricing *x)
+{
+    const struct problem *problem = x->problem;
+    for (int i = 0; i < problem->cluster.group_count; i++) {
+        x->gpus[i] = costs_find_gpu(&problem->costs, problem->cluster.groups[i].gpu);
+        x->rates[i] = x->gpus[i] ? costs_find_precision(x->gpus[i], problem->job.precision) : NULL;
+    }
+    for (int i = 0; i < problem->model.run_count; i++) {
+        const struct layer_run *run = &problem->model.runs[i];
+        x->has_pool = x->has_pool || run->kind == LAYER_MEMORY;
+        x->has_experts = x->has_experts || run->kind == LAYER_MOE;
+        x->has_trained_experts = x->has_trained_experts || (run->kind == LAYER_MOE && !run->frozen);
+    }
+}
+
+// The vocabulary is padded so that every tensor rank has the same part of it.
+static double padded(const struct shape *shape, double t)
+{
+    double multiple = (double)shape->vocabulary_multiple * t;
+    return shape->vocabulary_multiple > 1 ? ceil((double)shape->vocabulary / multiple) * multiple : (double)shape->vocabulary;
+}
+
 static struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
@@ -39,17 +68,22 @@ static struct pricing pricing_of(const struct problem *problem, struct priced *p
                         .t = layout->tensor,
                         .d = layout->data,
                         .p = layout->pipeline,
+                        .x = layout->expert > 1 ? layout->expert : 1,
+                        .zero = layout->zero,
+                        .overlapped = layout->gradient_sync == SYNC_OVERLAPPED,
                         .e = precision_bytes(problem->job.precision),
                         .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
         x.h = (double)shape->hidden, x.f = (double)shape->ffn, x.a = (double)shape->heads, x.w = (double)shape->head_width;
-        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = (double)shape->vocabulary,
+        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = padded(shape, x.t),
         x.g = shape->gated_ffn ? 3 : 2;
     }
     x.n = x.b * x.s / x.c;
     x.u = layout->sequence_parallel ? 1 / x.t : 1;
     x.R = x.d * x.c;
+    x.R_e = x.R / x.x;
     x.D = x.t * x.c * x.d;
+    find_costs(&x);
     return x;
 }
 
@@ -72,12 +106,21 @@ static void copy_options(struct priced *priced, const struct job *job, struct ar
     }
 }
 
+// Nothing that joins its nodes where this layout needs it.
+static bool lacks_network(const struct pricing *x, int group)
+{
+    if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined) return true;
+    if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
+    if (x->has_pool && x->D > 1 && !link_of_pool(x, group).joined) return true;
+    return x->R > 1 && !link_of_gradient_sync(x, group).joined;
+}
+
 // Why this group can hold no stage, or NULL.
 static const char *reason_to_exclude(const struct pricing *x, int group)
 {
     const struct problem *problem = x->problem;
     const struct node_group *nodes = &problem->cluster.groups[group];
-    const struct gpu_costs *gpu = costs_find_gpu(&problem->costs, nodes->gpu);
+    const struct gpu_costs *gpu = x->gpus[group];
     if (!gpu) return arena_print(x->arena, "the costs do not list the GPU %s", nodes->gpu);
     bool needs_rates = x->priced->boundary_option_count > 1 || x->priced->gradient_option_count > 1;
     for (int run = 0; run < problem->model.run_count; run++) {
@@ -88,14 +131,24 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
                                nodes->gpu, problem->job.layout.tensor, problem->job.layout.micro_batch);
         needs_rates = true;
     }
-    if (needs_rates && !costs_find_precision(gpu, problem->job.precision))
+    if (needs_rates && !x->rates[group])
         return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
-    bool collectives = link_of_tensor_ranks(x, group).joined && link_of_context_ring(x, group).joined;
-    bool sync = x->R <= 1 || link_of_gradient_sync(x, group).joined;
-    if (!collectives || !sync)
-        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC",
-                           x->D);
+    if (problem->job.layout.offload_optimizer && !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
+        return arena_print(x->arena, "the costs of %s do not state what an offloaded optimizer needs: host_link_bytes_per_s, host_memory_bytes_per_s", nodes->gpu);
+    if (!group_slots(x, nodes))
+        return arena_print(x->arena, "a pipeline rank needs %.0f devices (tensor x context x data) and the group has room for none", x->D);
+    if (lacks_network(x, group))
+        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
     return NULL;
+}
+
+// What may be asked of the allocator, and what stands outside of it.
+static double limit_of(const struct pricing *x, int group, double outside)
+{
+    const struct job *job = &x->problem->job;
+    double factor = x->problem->costs.allocator_factor.value;
+    double limit = floor((double)x->problem->cluster.groups[group].memory_bytes * job->memory_fraction) - (double)job->memory_margin_bytes;
+    return fmax(0, factor > 1 ? floor((limit - outside) / factor + outside) : limit);
 }
 
 static enum status price_groups(struct pricing *x, struct error *err)
@@ -106,16 +159,14 @@ static enum status price_groups(struct pricing *x, struct error *err)
     priced->groups = TAKE(x->arena, priced->group_count, struct priced_group);
     for (int i = 0; i < priced->group_count; i++) {
         const struct node_group *from = &problem->cluster.groups[i];
-        const struct gpu_costs *gpu = costs_find_gpu(&problem->costs, from->gpu);
+        double outside = x->gpus[i] ? outside_bytes(x, i) : 0;
         struct priced_group *to = &priced->groups[i];
         *to = (struct priced_group){.name = from->name,
                                     .gpu = from->gpu,
                                     .slots = (int)group_slots(x, from),
                                     .excluded = reason_to_exclude(x, i)};
-        double limit =
-            floor((double)from->memory_bytes * problem->job.memory_fraction) - (double)problem->job.memory_margin_bytes;
-        TRY(round_bytes(&to->memory_limit_bytes, limit, "memory limit", from->name, err));
-        if (gpu) TRY(round_bytes(&to->constant_bytes, gpu->constant_bytes.value, "constant memory", from->name, err));
+        TRY(round_bytes(&to->memory_limit_bytes, limit_of(x, i, outside), "memory limit", from->name, err));
+        if (x->gpus[i]) TRY(round_bytes(&to->constant_bytes, outside + inside_bytes(x, i), "constant memory", from->name, err));
         to->sync_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t);
     }
     return OK;
@@ -142,11 +193,12 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     const struct layer_run *from = &x->problem->model.runs[run];
     struct priced_run *to = &priced->runs[run];
     *to = (struct priced_run){.name = from->name, .count = from->count, .recomputable = from->recomputable};
-    to->forward_ns = TAKE(x->arena, priced->group_count, int64_t);
-    to->backward_ns = TAKE(x->arena, priced->group_count, int64_t);
+    int passes = priced->slice_count * priced->group_count;
+    to->forward_ns = TAKE(x->arena, passes, int64_t);
+    to->backward_ns = TAKE(x->arena, passes, int64_t);
     to->weight_ns = TAKE(x->arena, priced->group_count, int64_t);
-    to->selective_ns = TAKE(x->arena, priced->group_count, int64_t);
-    to->full_ns = TAKE(x->arena, priced->group_count, int64_t);
+    to->selective_ns = TAKE(x->arena, passes, int64_t);
+    to->full_ns = TAKE(x->arena, passes, int64_t);
     to->optimizer_ns = TAKE(x->arena, priced->group_count, int64_t);
     to->feedback_bytes = TAKE(x->arena, priced->gradient_option_count, int64_t);
     to->sync_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
@@ -155,6 +207,15 @@ static enum status price_run(struct pricing *x, int run, struct error *err)
     for (int group = 0; group < priced->group_count; group++)
         if (!priced->groups[group].excluded) TRY(price_layer_times(x, run, group, err));
     return price_gradient_syncs(x, run, err);
+}
+
+static enum status price_local_loss(struct pricing *x, struct error *err)
+{
+    const struct local_loss *loss = &x->problem->job.local_loss;
+    if (!x->problem->job.layout.local_loss_every) return OK;
+    TRY(round_time(&x->priced->local_forward_ns, loss->forward_s, "forward time", "local_loss", err));
+    x->priced->local_bytes = loss->bytes;
+    return round_time(&x->priced->local_backward_ns, loss->backward_s, "backward time", "local_loss", err);
 }
 
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
@@ -177,6 +238,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
         priced->recompute[mode] = mode == RECOMPUTE_NONE || job->recompute[mode];
     copy_options(priced, job, arena);
     TRY(price_groups(&x, err));
+    TRY(price_local_loss(&x, err));
     priced->runs = TAKE(arena, priced->run_count, struct priced_run);
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
     TRY(price_sync_constants(&x, err));

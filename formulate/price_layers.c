@@ -1,10 +1,10 @@
 // Time of one layer on one device of a node group: measured outright where the costs hold it, else FLOP and bytes over the
-// rates the costs give, with the collectives of tensor and context parallelism. docs/FORMULAS.md section 3.
+// rates the costs give, not less than the host needs to start the kernels, with the collectives inside the layer and the
+// gathers of sharded weights. docs/FORMULAS.md section 3.
+#include <math.h>
 #include <string.h>
 
 #include "formulate/pricing.h"
-
-struct layer_seconds { double forward, backward, selective, full, optimizer; };
 
 static bool fits(int64_t measured_at, int asked) { return !measured_at || measured_at == asked; }
 
@@ -21,72 +21,89 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
     return NULL;
 }
 
-// One pass forward: linear and attention FLOP, bytes of what memory bounds, and of those the scores' share.
-struct work { double linear_flop, attention_flop, memory_bytes, score_bytes; };
+// Compute alone: forward, backward of inputs and weights together, and of that the weights' part.
+struct compute { double forward, backward, weight, attention; };
 
-static struct work work_of(const struct pricing *x, enum layer_kind kind)
+static double gemm_rate(const struct pricing *x, const struct layer_run *run, int group)
 {
-    struct work work = {0, 0, 0, 0};
-    bool fused = x->problem->job.layout.fused_attention;
-    if (kind == LAYER_BLOCK) {
-        work.linear_flop = 2 * x->n * (x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f) / x->t;
-        work.attention_flop = 4 * x->b * x->s * (x->s / x->c) * x->q / x->t / (fused ? 2 : 1);
-        work.score_bytes = fused ? 0 : 6 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e;
-        work.memory_bytes = 10 * x->n * x->h * x->e * x->u + x->g * x->n * x->f * x->e / x->t + work.score_bytes;
+    const struct precision_costs *rates = x->rates[group];
+    double rate = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
+    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmod(x->v / x->t, 8) != 0;
+    return misaligned ? rate * share : rate;
+}
+
+// A pass over the layer's own matrices. Small batches over quantised weights are bound by reading them.
+static double matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+{
+    double seconds = work->linear / gemm_rate(x, run, group);
+    if (!run->weight_bits) return seconds;
+    double values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
+    return fmax(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t / x->gpus[group]->memory_bytes_per_s.value);
+}
+
+static struct compute compute_of(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+{
+    double memory = x->gpus[group]->memory_bytes_per_s.value, overhead = run->kind == LAYER_EMBEDDING ? 0 : x->gpus[group]->layer_overhead_s.value;
+    double beta = x->problem->job.layout.fused_attention ? 2.5 : 2, gemm = gemm_rate(x, run, group);
+    double matrices = matrices_s(x, run, work, group), adapters = work->adapters / gemm;
+    struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
+    c.forward = matrices + adapters + c.attention + work->memory / memory + overhead;
+    c.backward = matrices * (run->frozen ? 1 : 2) + 2 * adapters + beta * c.attention + 2 * work->memory / memory + overhead;
+    if (!run->frozen) c.backward += work->gathered / memory;
+    if (run->frozen) c.weight = adapters;
+    else if (run->kind != LAYER_EMBEDDING) c.weight = matrices - work->weightless / gemm;
+    return c;
+}
+
+// One after the other, or the one beside the other.
+static double joined(const struct pricing *x, double pass, double gather) { return x->overlapped ? fmax(pass, gather) : pass + gather; }
+
+// The host starts a block's collectives with its kernels, all of which the GPU may be waiting for; those of the end layers
+// come after.
+static double floored(const struct layer_run *run, double compute, double launch, double communication)
+{
+    bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
+    return ends ? fmax(compute, launch) + communication : fmax(compute + communication, launch);
+}
+
+static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice)
+{
+    struct layer_work work = work_of_layer(x, run, slice);
+    struct compute c = compute_of(x, run, &work, group);
+    struct layer_gathers gathers = gathers_of_layer(x, run, group);
+    double launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm, backward_comm;
+    bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+    communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
+    if (run->kind == LAYER_EMBEDDING) twice = launch *= x->gpus[group]->embedding_launch_share.value;
+    double forward = floored(run, c.forward, launch, forward_comm);
+    struct layer_seconds seconds = {.forward = joined(x, forward, gathers.weights_s)};
+    if (!run_has_gradient(x, run)) return seconds;
+    if (schedule_splits_backward(x->problem->job.layout.schedule)) {
+        double input = floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
+        seconds.backward = joined(x, input, gathers.weights_s);
+        seconds.weight = joined(x, c.weight > 0 ? fmax(c.weight, launch) : 0, gathers.gradients_s);
     } else {
-        work.memory_bytes = 2 * x->n * x->h * x->e * x->u;
-        if (kind == LAYER_HEAD) {
-            work.linear_flop = 2 * x->n * x->h * x->v / x->t;
-            work.memory_bytes += 12 * x->n * x->v / x->t;
-        }
+        seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm), gathers.weights_s + gathers.gradients_s);
     }
-    return work;
-}
-
-// Keys and values travel the ring of context ranks, one message a step.
-static double context_ring_s(const struct pricing *x, const struct link_price *link)
-{
-    if (x->c <= 1) return 0;
-    return (x->c - 1) * (2 * x->n * (x->kv / x->t) * x->e / link->bytes_per_s + link->latency_s);
-}
-
-static void add_collectives(const struct pricing *x, enum layer_kind kind, int group, struct layer_seconds *seconds)
-{
-    struct link_price tensor = link_of_tensor_ranks(x, group), context = link_of_context_ring(x, group);
-    double activation = x->n * x->h * x->e;
-    if (kind == LAYER_BLOCK) {
-        double both = 2 * all_reduce_price_s(&tensor, activation, x->t), ring = context_ring_s(x, &context);
-        seconds->forward += both + ring;
-        seconds->backward += both + 2 * ring;
-    } else if (kind == LAYER_EMBEDDING) {
-        seconds->forward += all_reduce_price_s(&tensor, activation, x->t);
-    } else {
-        seconds->forward += 3 * all_reduce_price_s(&tensor, 4 * x->n, x->t);
-        seconds->backward += all_reduce_price_s(&tensor, activation, x->t);
-    }
-}
-
-static struct layer_seconds seconds_by_formula(const struct pricing *x, const struct layer_run *run, int group)
-{
-    const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, x->problem->cluster.groups[group].gpu);
-    const struct precision_costs *rates = costs_find_precision(gpu, x->problem->job.precision);
-    double gemm = rates->gemm_flop_per_s.value, attention = rates->attention_flop_per_s.value,
-           memory = gpu->memory_bytes_per_s.value;
-    double overhead = gpu->layer_overhead_s.value, beta = x->problem->job.layout.fused_attention ? 2.5 : 2;
-    struct work work = work_of(x, run->kind);
-    struct layer_bytes bytes = bytes_of_layer(x, run);
-    struct layer_seconds seconds = {
-        .forward = work.linear_flop / gemm + work.attention_flop / attention + work.memory_bytes / memory + overhead,
-        .backward = 2 * work.linear_flop / gemm + beta * work.attention_flop / attention +
-                    2 * work.memory_bytes / memory + overhead,
-        .optimizer = (2 * bytes.optimizer + bytes.gradient + bytes.weight) / memory,
-    };
-    add_collectives(x, run->kind, group, &seconds);
-    if (run->kind == LAYER_BLOCK) {
-        seconds.selective = work.attention_flop / attention + work.score_bytes / memory;
-        seconds.full = seconds.forward;
+    if (recomputes) {
+        seconds.selective = c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value;
+        seconds.full = forward;
     }
     return seconds;
+}
+
+static struct layer_seconds as_measured(const struct pricing *x, const struct layer_time *t, double share)
+{
+    bool split = schedule_splits_backward(x->problem->job.layout.schedule);
+    double weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
+    return (struct layer_seconds){share * t->forward_s, share * (t->backward_s - weight), share * weight, share * t->selective_s, share * t->full_s};
+}
+
+struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run, int group, int slice)
+{
+    struct slice part = slice_of(x, slice);
+    const struct layer_time *measured = find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
+    return measured ? as_measured(x, measured, part.share) : by_formula(x, run, group, &part);
 }
 
 // What an error calls these terms. Pricing thousands of configurations must not write it thousands of times: it is put
@@ -94,25 +111,31 @@ static struct layer_seconds seconds_by_formula(const struct pricing *x, const st
 static const char *name_of_terms(const struct pricing *x, const struct layer_run *run, const struct node_group *nodes,
                                  const struct layer_seconds *s)
 {
-    bool counted = s->forward + s->backward + s->selective + s->full + s->optimizer < 1e6;
+    bool counted = s->forward + s->backward + s->weight + s->selective + s->full < 1e6;
     return counted ? run->name : arena_print(x->arena, "run %s on group %s", run->name, nodes->name);
+}
+
+static enum status price_slice(struct pricing *x, int run, int group, int slice, struct error *err)
+{
+    const struct layer_run *layers = &x->problem->model.runs[run];
+    struct layer_seconds seconds = seconds_of_layer(x, layers, group, slice);
+    struct priced_run *to = &x->priced->runs[run];
+    int at = slice * x->priced->group_count + group;
+    const char *of = name_of_terms(x, layers, &x->problem->cluster.groups[group], &seconds);
+    TRY(round_time(&to->forward_ns[at], seconds.forward, "forward time", of, err));
+    TRY(round_time(&to->backward_ns[at], seconds.backward, "backward time", of, err));
+    TRY(round_time(&to->selective_ns[at], seconds.selective, "selective recomputation time", of, err));
+    TRY(round_time(&to->full_ns[at], seconds.full, "full recomputation time", of, err));
+    return slice ? OK : round_time(&to->weight_ns[group], seconds.weight, "weight gradient time", of, err);
 }
 
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err)
 {
     const struct layer_run *layers = &x->problem->model.runs[run];
-    const struct node_group *nodes = &x->problem->cluster.groups[group];
-    const struct layer_time *measured = find_layer_time(x, layers->name, nodes->gpu);
-    struct layer_seconds seconds;
-    if (measured)
-        seconds = (struct layer_seconds){measured->forward_s, measured->backward_s, measured->selective_s,
-                                         measured->full_s, measured->optimizer_s};
-    else seconds = seconds_by_formula(x, layers, group);
-    struct priced_run *to = &x->priced->runs[run];
-    const char *of = name_of_terms(x, layers, nodes, &seconds);
-    TRY(round_time(&to->forward_ns[group], seconds.forward, "forward time", of, err));
-    TRY(round_time(&to->backward_ns[group], seconds.backward, "backward time", of, err));
-    TRY(round_time(&to->selective_ns[group], seconds.selective, "selective recomputation time", of, err));
-    TRY(round_time(&to->full_ns[group], seconds.full, "full recomputation time", of, err));
-    return round_time(&to->optimizer_ns[group], seconds.optimizer, "optimizer time", of, err);
+    const char *gpu = x->problem->cluster.groups[group].gpu;
+    const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
+    double seconds = measured ? measured->optimizer_s : optimizer_s(x, layers, group);
+    for (int slice = 0; slice < x->priced->slice_count; slice++) TRY(price_slice(x, run, group, slice, err));
+    const char *of = seconds < 1e6 ? layers->name : arena_print(x->arena, "run %s on group %s", layers->name, x->problem->cluster.groups[group].name);
+    return round_time(&x->priced->runs[run].optimizer_ns[group], seconds, "optimizer time", of, err);
 }

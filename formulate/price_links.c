@@ -14,12 +14,18 @@ static const struct group_link *find_stated(const struct cluster *c, int from, i
 
 static struct link_price stated_price(const struct group_link *l)
 {
-    return (struct link_price){true, l->link.bytes_per_s, l->link.latency_s};
+    return (struct link_price){true, false, l->link.bytes_per_s, l->link.latency_s, NULL};
 }
 
 static struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
-    return (struct link_price){true, g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value, g->intra.latency_s};
+    return (struct link_price){true, true, g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value, g->intra.latency_s, NULL};
+}
+
+// What transfers between stages reach of a link, where the costs tell it apart from what collectives reach.
+static double efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
+{
+    return transfer && transfers->value > 0 ? transfers->value : all->value;
 }
 
 static const struct nic *find_nic(const struct node_group *g, enum nic_kind kind)
@@ -36,22 +42,24 @@ static double nic_share(const struct nic *nic, double efficiency, double streams
     return nic->count * nic->link.bytes_per_s * efficiency / sharing;
 }
 
-static struct link_price network_price(const struct pricing *x, int from, int to, double streams_from,
-                                       double streams_to, bool one_nic)
+// `transfer`: between stages.
+static struct link_price network_price(const struct pricing *x, int from, int to, double streams_from, double streams_to,
+                                       bool one_nic, bool transfer)
 {
+    const struct costs *costs = &x->problem->costs;
     const struct cluster *cluster = &x->problem->cluster;
     const struct group_link *stated = find_stated(cluster, from, to);
     if (stated) return stated_price(stated);
-    struct link_price best = {false, 0, 0};
+    struct link_price best = {false, false, 0, 0, NULL};
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind),
                          *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
         if (!one || !other) continue;
-        double efficiency = x->problem->costs.network_efficiency[kind].value;
+        double efficiency = efficiency_of(&costs->transfer_network_efficiency[kind], &costs->network_efficiency[kind], transfer);
         double bandwidth =
             fmin(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
         if (!best.joined || bandwidth > best.bytes_per_s * (1 + 1e-12))     // less is a tie, up to rounding
-            best = (struct link_price){true, bandwidth, fmax(one->link.latency_s, other->link.latency_s)};
+            best = (struct link_price){true, false, bandwidth, fmax(one->link.latency_s, other->link.latency_s), NULL};
     }
     return best;
 }
@@ -63,32 +71,34 @@ static struct link_price ring_price(const struct pricing *x, int group, double s
     const struct cluster *cluster = &x->problem->cluster;
     const struct node_group *g = &cluster->groups[group];
     streams = fmin(g->gpus_per_node, streams);
-    struct link_price price = network_price(x, group, group, streams, streams, one_nic);
+    struct link_price price = network_price(x, group, group, streams, streams, one_nic, false);
     if (price.joined && !find_stated(cluster, group, group))
         price.bytes_per_s = fmin(price.bytes_per_s, intra_price(x, g).bytes_per_s);
     return price;
 }
 
-// Tensor ranks that outgrow a node are one ring, which has all the node's NICs to itself.
-struct link_price link_of_tensor_ranks(const struct pricing *x, int group)
+// Within a node, with the table measured there if there is one; else a ring over nodes.
+static struct link_price link_over(const struct pricing *x, int group, double devices, double ranks, double streams, bool one_nic)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
-    return x->t <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, 1, false);
+    if (devices > g->gpus_per_node) return ring_price(x, group, streams, one_nic);
+    struct link_price price = intra_price(x, g);
+    if (x->problem->costs.collective_count && ranks > 1) price.table = find_collective(x, group, ranks);
+    return price;
 }
+
+// Tensor ranks that outgrow a node are one ring, which has all the node's NICs to itself.
+struct link_price link_of_tensor_ranks(const struct pricing *x, int group) { return link_over(x, group, x->t, x->t, 1, false); }
 
 // Tensor ranks stay together in a node: of a ring of context ranks over several, one message of each leaves it.
-struct link_price link_of_context_ring(const struct pricing *x, int group)
-{
-    const struct node_group *g = &x->problem->cluster.groups[group];
-    return x->t * x->c <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, x->t, true);
-}
+struct link_price link_of_context_ring(const struct pricing *x, int group) { return link_over(x, group, x->t * x->c, 0, x->t, true); }
 
 // Each tensor rank of a node has a ring of its own over the replicas.
-struct link_price link_of_gradient_sync(const struct pricing *x, int group)
-{
-    const struct node_group *g = &x->problem->cluster.groups[group];
-    return x->D <= g->gpus_per_node ? intra_price(x, g) : ring_price(x, group, x->t, false);
-}
+struct link_price link_of_gradient_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R, x->t, false); }
+
+// All ranks of a node send at once, each to all others.
+struct link_price link_of_experts(const struct pricing *x, int group) { return link_over(x, group, x->t * x->x, 0, x->t * x->x, true); }
+struct link_price link_of_pool(const struct pricing *x, int group) { return link_over(x, group, x->D, 0, x->D, true); }
 
 static struct link_price one_way(const struct pricing *x, int from, int to)
 {
@@ -96,8 +106,13 @@ static struct link_price one_way(const struct pricing *x, int from, int to)
     const struct group_link *stated = find_stated(cluster, from, to);
     if (stated) return stated_price(stated);
     const struct node_group *a = &cluster->groups[from], *b = &cluster->groups[to];
-    if (from == to && x->D * x->p <= a->gpus_per_node) return intra_price(x, a);
-    return network_price(x, from, to, fmin(a->gpus_per_node, x->D), fmin(b->gpus_per_node, x->D), true);
+    if (from == to && x->D * x->p <= a->gpus_per_node) {
+        struct link_price price = intra_price(x, a);
+        const struct costs *costs = &x->problem->costs;
+        price.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
+        return price;
+    }
+    return network_price(x, from, to, fmin(a->gpus_per_node, x->D), fmin(b->gpus_per_node, x->D), true, true);
 }
 
 struct link_price link_of_stages(const struct pricing *x, int from, int to)
@@ -106,12 +121,6 @@ struct link_price link_of_stages(const struct pricing *x, int from, int to)
     const struct priced_group *groups = x->priced->groups;
     there.joined = there.joined && back.joined && !groups[from].excluded && !groups[to].excluded;
     return there;
-}
-
-double all_reduce_price_s(const struct link_price *link, double bytes, double ranks)
-{
-    if (ranks <= 1) return 0;
-    return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
 }
 
 // How many stages fit: tensor and context ranks stay together in a node where they can, whole nodes otherwise.

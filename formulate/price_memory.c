@@ -1,57 +1,106 @@
-// What one layer occupies on one device: parameters and states, activations kept for backward by recompute mode, what a
-// layer needs beside them while it runs, and its message. docs/FORMULAS.md sections 4 and 5.
+// What one layer occupies on one device for good: parameters, gradients, states and what else the trainer keeps; the step
+// that updates them; and what a device holds whatever its layers. docs/FORMULAS.md sections 4 and 8.
+#include <math.h>
+
 #include "formulate/pricing.h"
 
-// Parameters of one layer on one device.
-static double parameters_of(const struct pricing *x, const struct layer_run *run)
+// Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks, what is not.
+struct values { double sharded, whole, matrices; };
+
+static struct values values_of_block(const struct pricing *x, double ffn)
 {
     const struct shape *shape = &x->problem->model.shape;
-    double norm = shape->rms_norm ? x->h : 2 * x->h;
-    if (run->kind == LAYER_EMBEDDING) return x->v * x->h / x->t + (double)shape->positions * x->h;
-    if (run->kind == LAYER_HEAD) return (shape->tied_embeddings && x->p == 1 ? 0 : x->v * x->h / x->t) + norm;
-    double sharded = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
-    if (shape->qkv_bias) sharded += x->q + 2 * x->kv;
-    if (shape->linear_bias) sharded += (x->g - 1) * x->f;
-    return sharded / x->t + 2 * norm + (shape->linear_bias ? 2 * x->h : 0);
+    struct values v = {.matrices = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn};
+    v.sharded = v.matrices + (shape->qkv_bias ? x->q + 2 * x->kv : 0) + (shape->linear_bias ? (x->g - 1) * ffn : 0);
+    v.whole = 2 * (shape->rms_norm ? x->h : 2 * x->h) + (shape->linear_bias ? 2 * x->h : 0);
+    return v;
 }
 
-// Softmax output, dropout mask and dropout output of the scores, at two bytes a value; the fused kernel keeps none.
-static double scores_kept(const struct pricing *x)
+static struct values values_of_pool(const struct pricing *x, const struct pool_shape *pool)
 {
-    if (x->problem->job.layout.fused_attention) return 0;
-    return (x->problem->model.shape.dropout ? 5 : 2) * x->a * x->s * x->n;
+    double heads = (double)pool->heads, key = (double)pool->key_width, width = (double)pool->width;
+    double norm = x->problem->model.shape.rms_norm ? x->h : 2 * x->h;
+    return (struct values){.whole = sqrt((double)pool->values) * heads * key + x->h * heads * key + width * x->h +
+                                    (pool->gated ? x->h * width : 0) + norm};
 }
 
-static void stash_of_block(const struct pricing *x, struct layer_bytes *bytes)
+static struct values values_of_ends(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
-    double width = x->e / 2, mask = shape->dropout ? 1 : 0, y = shape->gated_ffn ? 8 : 4;
-    double unsharded = x->n * x->h * x->u * (8 + mask * 2) * width;
-    double sharded = x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * x->f);
-    bytes->stash[RECOMPUTE_NONE] = unsharded + (sharded + scores_kept(x)) * width / x->t;
-    bytes->stash[RECOMPUTE_SELECTIVE] = unsharded + sharded * width / x->t;
-    bytes->stash[RECOMPUTE_FULL] = x->e * x->n * x->h * x->u;
-    for (int mode = 0; mode < 3; mode++) bytes->working[mode] = bytes->stash[RECOMPUTE_NONE] - bytes->stash[mode];
+    double positions = (double)shape->positions * x->h;
+    if (run->kind == LAYER_EMBEDDING) return (struct values){.sharded = x->v * x->h, .whole = positions};
+    bool apart = !shape->tied_embeddings || x->p > 1;
+    struct values v = {.sharded = apart ? x->v * x->h : 0, .whole = shape->rms_norm ? x->h : 2 * x->h};
+    if (shape->tied_embeddings && x->p > 1 && x->problem->job.trainer == TRAINER_DEEPSPEED) v.whole += positions;
+    return v;
 }
 
-static void stash_of_ends(const struct pricing *x, const struct layer_run *run, struct layer_bytes *bytes)
+// A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
+static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run, const struct values *v, double all)
 {
-    double logits = 4 * x->n * x->v / x->t;
-    for (int mode = 0; mode < 3; mode++) {
-        if (run->kind == LAYER_HEAD) {
-            bytes->stash[mode] = 2 * x->e * x->n * x->h * x->u + logits;
-            bytes->working[mode] = logits;
-        } else {
-            bytes->stash[mode] = x->problem->model.shape.dropout ? x->n * x->h * x->u * (x->e / 2) : 0;
-        }
+    struct layer_parameters p = {.frozen_bytes = x->e * all};
+    if (run->weight_bits) p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
+    if (run->adapter_rank) p.dense = run->adapter_rank * ((5 + (x->g - 1)) * x->h + (2 * x->q + 2 * x->kv + x->g * x->f) / x->t);
+    return p;
+}
+
+struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
+{
+    struct values v = run->kind == LAYER_BLOCK    ? values_of_block(x, x->f)
+                      : run->kind == LAYER_MOE    ? values_of_block(x, (double)run->experts.shared_ffn)
+                      : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
+                                                  : values_of_ends(x, run);
+    struct layer_parameters p = {0, 0, 0, 0};
+    if (run->kind == LAYER_MOE) {
+        const struct expert_shape *e = &run->experts;
+        v.whole += x->h * (double)e->experts;
+        p.experts = x->g * x->h * (double)e->ffn * (double)e->experts / (x->x * x->t);
     }
+    if (run->kind == LAYER_MEMORY) p.pool = (double)run->pool.values * (double)run->pool.width / x->D;
+    p.dense = v.sharded / x->t + v.whole;
+    return run->frozen ? freeze(x, run, &v, p.dense + p.experts + p.pool) : p;
 }
 
-static struct layer_bytes bytes_as_measured(const struct measured_bytes *m)
+// Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
+static double kept_values(const struct pricing *x, const struct layer_parameters *p, int stage)
+{
+    if (x->zero < stage) return p->dense + p->experts + p->pool;
+    return p->dense / x->R + p->experts / x->R_e + p->pool;
+}
+
+static double state_bytes(const struct pricing *x, const struct layer_parameters *p)
+{
+    const struct job *job = &x->problem->job;
+    return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
+}
+
+double optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    struct layer_parameters p = parameters_of(x, run);
+    double state = state_bytes(x, &p);
+    if (!x->problem->job.layout.offload_optimizer)
+        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3)) / gpu->memory_bytes_per_s.value;
+    double moved = (x->e_g + x->e) * kept_values(x, &p, 1);
+    return moved / gpu->host_link_bytes_per_s.value + (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
+}
+
+// What DeepSpeed keeps beside the states: gradients twice, the step's copies, a dense gradient of the embedding.
+static void add_trainer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *p, struct layer_bytes *bytes)
+{
+    const struct job *job = &x->problem->job;
+    if (job->trainer != TRAINER_DEEPSPEED || job->precision == FP32) return;
+    if (x->e_g > 2) bytes->gradient = 6 * (p->dense + p->experts + p->pool);
+    else if (!job->layout.offload_optimizer) bytes->optimizer += (x->zero ? 6 : 8) * kept_values(x, p, 1);
+    bool shared = run->kind == LAYER_HEAD && x->problem->model.shape.tied_embeddings && x->p > 1;
+    if ((run->kind == LAYER_EMBEDDING || shared) && !run->frozen) bytes->optimizer += x->e_g * x->v * x->h / x->t;
+}
+
+static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
     struct layer_bytes bytes = {.weight = (double)m->weight_bytes,
                                 .gradient = (double)m->gradient_bytes,
-                                .optimizer = (double)m->optimizer_bytes,
+                                .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (double)m->optimizer_bytes,
                                 .message = (double)m->boundary_bytes,
                                 .matrix_rows = (double)m->matrix_rows,
                                 .matrix_columns = (double)m->matrix_columns};
@@ -64,16 +113,27 @@ static struct layer_bytes bytes_as_measured(const struct measured_bytes *m)
 
 struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run)
 {
-    if (run->kind == LAYER_MEASURED) return bytes_as_measured(&run->measured);
-    const struct job *job = &x->problem->job;
-    double parameters = parameters_of(x, run);
-    struct layer_bytes bytes = {.weight = x->e * parameters,
-                                .gradient = x->e_g * parameters,
+    if (run->kind == LAYER_MEASURED) return bytes_as_measured(x, &run->measured);
+    struct layer_parameters p = parameters_of(x, run);
+    struct layer_bytes bytes = {.weight = x->e * kept_values(x, &p, 3) + p.frozen_bytes / (x->zero >= 3 ? x->R : 1),
+                                .gradient = x->e_g * kept_values(x, &p, 2),
                                 .message = x->e * x->n * x->h * x->u};
-    if (job->adam) bytes.optimizer = (job->precision == FP32 ? 8 : 12) * parameters / (job->layout.zero ? x->R : 1);
+    if (!x->problem->job.layout.offload_optimizer) bytes.optimizer = state_bytes(x, &p);
     bytes.matrix_rows = bytes.message / (x->e * x->h);
     bytes.matrix_columns = x->h;
-    if (run->kind == LAYER_BLOCK) stash_of_block(x, &bytes);
-    else stash_of_ends(x, run, &bytes);
+    add_trainer(x, run, &p, &bytes);
+    stash_of_layer(x, run, &p, &bytes);
     return bytes;
+}
+
+double outside_bytes(const struct pricing *x, int group)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    int dimensions = (x->t > 1) + (x->c > 1) + (x->d > 1) + (x->p > 1) + (x->x > 1);
+    return gpu->constant_bytes.value + dimensions * gpu->communicator_bytes.value;
+}
+
+double inside_bytes(const struct pricing *x, int group)
+{
+    return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_g : x->gpus[group]->library_bytes.value;
 }

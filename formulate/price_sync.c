@@ -11,11 +11,13 @@ struct matrix { double rows, columns; };
 static int matrices_of(const struct pricing *x, const struct layer_run *run, struct matrix *matrices)
 {
     int count = 0;
-    if (run->kind == LAYER_BLOCK) {
+    if (run->frozen) return 0;
+    if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
+        double ffn = run->kind == LAYER_MOE ? (double)run->experts.shared_ffn : x->f;
         matrices[count++] = (struct matrix){x->h, (x->q + 2 * x->kv) / x->t};
         matrices[count++] = (struct matrix){x->q / x->t, x->h};
-        for (int i = 1; i < (int)x->g; i++) matrices[count++] = (struct matrix){x->h, x->f / x->t};
-        matrices[count++] = (struct matrix){x->f / x->t, x->h};
+        for (int i = 1; i < (int)x->g && ffn > 0; i++) matrices[count++] = (struct matrix){x->h, ffn / x->t};
+        if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};
     } else if (run->kind == LAYER_MEASURED && run->measured.matrix_rows > 0 && run->measured.matrix_columns > 0) {
         matrices[count++] = (struct matrix){(double)run->measured.matrix_rows, (double)run->measured.matrix_columns};
     }
@@ -29,7 +31,7 @@ static struct compression compress(const struct pricing *x, const struct layer_r
 {
     struct matrix matrices[MATRICES_MAX];
     struct compression all = {0, 0, 0, 0};
-    int count = rank > 0 ? matrices_of(x, run, matrices) : 0;
+    int count = rank > 0 && x->zero < 2 ? matrices_of(x, run, matrices) : 0;
     for (int i = 0; i < count; i++) {
         double rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
                sent = rank * (rows + columns);
@@ -42,28 +44,71 @@ static struct compression compress(const struct pricing *x, const struct layer_r
     return all;
 }
 
-// The part of a layer's gradient that its own sync carries: with fused embedding sync the shared matrix goes elsewhere.
-static double gradient_synced(const struct pricing *x, const struct layer_run *run, double gradient_bytes)
+// Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own ranks.
+struct sent { double gradient, weight, expert_gradient, expert_weight; };
+
+// With fused embedding sync the shared matrix goes elsewhere.
+static double shared_values(const struct pricing *x, const struct layer_run *run)
 {
     const struct model *model = &x->problem->model;
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    if (!shared || !model->shape.tied_embeddings || x->p == 1 || !x->problem->job.layout.fused_embedding_sync)
-        return gradient_bytes;
-    return fmax(0, gradient_bytes - x->e_g * x->v * x->h / x->t);
+    return shared && model->shape.tied_embeddings && x->p > 1 && x->problem->job.layout.fused_embedding_sync ? x->v * x->h / x->t : 0;
+}
+
+static struct sent sent_of(const struct pricing *x, const struct layer_run *run, const struct compression *compression)
+{
+    struct sent sent = {(double)run->measured.gradient_bytes, (double)run->measured.weight_bytes, 0, 0};
+    if (run->kind != LAYER_MEASURED) {
+        struct layer_parameters p = parameters_of(x, run);
+        sent = (struct sent){x->e_g * fmax(0, p.dense - shared_values(x, run)), x->e * p.dense, x->e_g * p.experts, x->e * p.experts};
+    }
+    sent.gradient = fmax(0, sent.gradient - compression->saved_bytes);
+    return sent;
+}
+
+// Measured layers are as they are at ZeRO 1 at most.
+static int zero_of(const struct pricing *x, const struct layer_run *run, int group)
+{
+    bool measured = run->kind == LAYER_MEASURED || find_layer_time(x, run->name, x->problem->cluster.groups[group].gpu);
+    return measured && x->zero > 1 ? 1 : x->zero;
+}
+
+struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run, int group)
+{
+    struct layer_gathers gathers = {0, 0};
+    if (x->zero < 2 || x->R <= 1 || run->kind == LAYER_MEASURED) return gathers;
+    struct link_price link = link_of_gradient_sync(x, group);
+    struct layer_parameters p = parameters_of(x, run);
+    bool dense = p.dense > 0, experts = p.experts > 0;
+    double latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&link, x->R_e) : 0);
+    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) + scatter_s(x, &link, x->e_g * p.experts, x->R_e) + latency;
+    if (x->zero < 3) return gathers;
+    if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
+    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) + scatter_s(x, &link, x->e * p.experts, x->R_e) + latency;
+    return gathers;
+}
+
+// Without a barrier the weights are gathered under the next iteration's forward, and only what outlasts the layer's shows.
+static double gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group, double gather)
+{
+    if (x->problem->job.layout.barrier || !x->overlapped) return gather;
+    double forward = 0;
+    for (int slice = 0; slice < x->problem->job.layout.slice_count; slice++) forward += seconds_of_layer(x, run, group, slice).forward;
+    return fmax(0, gather - forward);
 }
 
 static double sync_s(const struct pricing *x, const struct layer_run *run, const struct compression *compression, int group)
 {
-    if (x->R <= 1) return 0;
+    int zero = zero_of(x, run, group);
+    if (x->R <= 1 || zero == 3) return 0;
     struct link_price link = link_of_gradient_sync(x, group);
-    struct layer_bytes bytes = bytes_of_layer(x, run);
-    double gradient = fmax(0, gradient_synced(x, run, bytes.gradient) - compression->saved_bytes),
-           share = (x->R - 1) / x->R / link.bytes_per_s;
-    double seconds = x->problem->job.layout.zero ? share * gradient + share * bytes.weight : 2 * share * gradient;
+    struct sent sent = sent_of(x, run, compression);
+    double scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &link, sent.expert_gradient, x->R_e);
+    double seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
+    if (zero) seconds += gather_exposed_s(x, run, group, scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &link, sent.expert_weight, x->R_e));
     if (!compression->matrix_count) return seconds;
-    const struct gpu_costs *gpu = costs_find_gpu(&x->problem->costs, x->problem->cluster.groups[group].gpu);
-    const struct precision_costs *rates = costs_find_precision(gpu, x->problem->job.precision);
-    return seconds + compression->flop / rates->low_rank_flop_per_s.value +
+    const struct gpu_costs *gpu = x->gpus[group];
+    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
            2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 
@@ -84,23 +129,48 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
     return OK;
 }
 
+// How often a stage's sync goes round the ranks: twice for an all-reduce, or a scatter and a gather.
+static int rounds_of(const struct pricing *x, int group, bool experts)
+{
+    static const int by_zero[] = {2, 2, 1, 0};
+    int most = 0;
+    for (int i = 0; i < x->problem->model.run_count; i++) {
+        const struct layer_run *run = &x->problem->model.runs[i];
+        if (!run_is_trained(run) || (experts && run->kind != LAYER_MOE)) continue;
+        int rounds = by_zero[zero_of(x, run, group)];
+        if (rounds > most) most = rounds;
+    }
+    return most;
+}
+
 enum status price_sync_constants(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     for (int group = 0; group < priced->group_count; group++) {
         struct priced_group *to = &priced->groups[group];
         if (to->excluded || x->R <= 1) continue;
-        double latency = 2 * (x->R - 1) * link_of_gradient_sync(x, group).latency_s;
+        struct link_price link = link_of_gradient_sync(x, group);
+        double latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
+        if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&link, x->R_e);
         for (int option = 0; option < priced->gradient_option_count; option++)
             TRY(round_time(&to->sync_constant_ns[option], latency, "gradient sync latency", to->name, err));
     }
     return OK;
 }
 
+// The end stages' shared matrix learns on both.
+static bool embeddings_are_trained(const struct model *m)
+{
+    for (int i = 0; i < m->run_count; i++)
+        if (m->runs[i].frozen && (m->runs[i].kind == LAYER_EMBEDDING || m->runs[i].kind == LAYER_HEAD)) return false;
+    return true;
+}
+
 enum status price_embedding_sync(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
-    priced->has_embedding_sync = x->problem->model.has_shape && x->problem->model.shape.tied_embeddings && x->p > 1;
+    const struct model *model = &x->problem->model;
+    priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 && embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
     double bytes = x->e_g * x->v * x->h / x->t, ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
     for (int from = 0; from < priced->group_count; from++)
@@ -109,6 +179,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
             struct link_price there = link_of_stages(x, from, to), back = link_of_stages(x, to, from);
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
+            there.table = back.table = NULL;
             double seconds = fmax(all_reduce_price_s(&there, bytes, ranks), all_reduce_price_s(&back, bytes, ranks));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }

@@ -4,21 +4,23 @@
 
 #include "formulate/pricing.h"
 
-// A class before pricing.
-struct message { double bytes, rows, columns; };
+// A class before pricing. returns: a gradient is sent back over the boundary.
+struct message { double bytes, rows, columns; bool returns; };
 
 // Classes are told apart by what is sent and by what compression could make of it.
 static int find_class(const struct message *messages, int count, const struct message *m)
 {
     for (int i = 0; i < count; i++)
-        if (messages[i].bytes == m->bytes && messages[i].rows == m->rows && messages[i].columns == m->columns) return i;
+        if (messages[i].bytes == m->bytes && messages[i].rows == m->rows && messages[i].columns == m->columns &&
+            messages[i].returns == m->returns)
+            return i;
     return -1;
 }
 
 // Bytes of the low-rank form; 0 where it would not be smaller, and the message stays as it is.
 static double compressed_bytes(const struct pricing *x, const struct message *m, double rank)
 {
-    if (rank <= 0 || m->rows <= 0 || m->columns <= 0) return 0;
+    if (rank <= 0 || m->rows <= 0 || m->columns <= 0 || !m->returns) return 0;
     double bytes = x->e * rank * (m->rows + m->columns);
     return bytes < m->bytes ? bytes : 0;
 }
@@ -26,11 +28,8 @@ static double compressed_bytes(const struct pricing *x, const struct message *m,
 // Compress and orthogonalise on the sender, decompress on the receiver.
 static double compression_s(const struct pricing *x, const struct message *m, double rank, int sender, int receiver)
 {
-    const struct cluster *cluster = &x->problem->cluster;
-    const struct gpu_costs *sends = costs_find_gpu(&x->problem->costs, cluster->groups[sender].gpu);
-    const struct gpu_costs *receives = costs_find_gpu(&x->problem->costs, cluster->groups[receiver].gpu);
-    double sends_rate = costs_find_precision(sends, x->problem->job.precision)->low_rank_flop_per_s.value;
-    double receives_rate = costs_find_precision(receives, x->problem->job.precision)->low_rank_flop_per_s.value;
+    const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
+    double sends_rate = x->rates[sender]->low_rank_flop_per_s.value, receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
     return (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate + sends->compression_overhead_s.value +
            2 * m->rows * m->columns * rank / receives_rate + receives->compression_overhead_s.value;
 }
@@ -39,7 +38,7 @@ static double compression_s(const struct pricing *x, const struct message *m, do
 static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, double bytes,
                                double extra_s, struct error *err)
 {
-    const double *share = x->problem->costs.transfer_share;
+    const double *share = costs_transfer_share(&x->problem->costs, x->problem->job.layout.schedule);
     double size_s = bytes / link->bytes_per_s;
     for (int part = 0; part < PART_COUNT; part++) {
         double seconds = share[part] * size_s + (part == PART_DELAY ? link->latency_s + extra_s : 0);
@@ -48,12 +47,14 @@ static enum status price_parts(const struct pricing *x, int64_t *parts, const st
     return OK;
 }
 
-static enum status price_pair(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from,
-                              int to, struct error *err)
+// One slice of the message from `from` to `to`, the earlier stage's and the later one's group, and back.
+static enum status price_slice(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from, int to, int slice,
+                               struct error *err)
 {
     const struct priced *priced = x->priced;
-    int at = (from * priced->group_count + to) * PART_COUNT;
+    int at = ((slice * priced->group_count + from) * priced->group_count + to) * PART_COUNT;
     struct link_price there = link_of_stages(x, from, to), back = link_of_stages(x, to, from);
+    double share = slice_of(x, slice).share;
     if (!there.joined) {
         for (int part = 0; part < PART_COUNT; part++) {
             cut->forward_ns[at + part] = PRICE_NONE;
@@ -62,11 +63,11 @@ static enum status price_pair(const struct pricing *x, struct priced_cut *cut, c
         }
         return OK;
     }
-    TRY(price_parts(x, &cut->forward_ns[at], &there, m->bytes, 0, err));
-    for (int option = 0; option < priced->boundary_option_count; option++) {
+    TRY(price_parts(x, &cut->forward_ns[at], &there, share * m->bytes, 0, err));
+    for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
         double rank = priced->boundary_options[option].rank, bytes = compressed_bytes(x, m, rank);
         double work_s = bytes > 0 ? compression_s(x, m, rank, to, from) : 0;
-        TRY(price_parts(x, &cut->backward_ns[option][at], &back, bytes > 0 ? bytes : m->bytes, work_s, err));
+        TRY(price_parts(x, &cut->backward_ns[option][at], &back, share * (bytes > 0 ? bytes : m->bytes), work_s, err));
     }
     return OK;
 }
@@ -74,7 +75,7 @@ static enum status price_pair(const struct pricing *x, struct priced_cut *cut, c
 static enum status price_class(const struct pricing *x, struct priced_cut *cut, const struct message *m, struct error *err)
 {
     const struct priced *priced = x->priced;
-    size_t pairs = (size_t)(priced->group_count * priced->group_count);
+    size_t pairs = (size_t)(priced->slice_count * priced->group_count * priced->group_count);
     TRY(round_bytes(&cut->message_bytes, m->bytes, "message", "a boundary", err));
     cut->feedback_bytes = TAKE(x->arena, priced->boundary_option_count, int64_t);
     cut->forward_ns = TAKE(x->arena, pairs * PART_COUNT, int64_t);
@@ -85,7 +86,8 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut, 
             cut->feedback_bytes[option] = cut->message_bytes;
     }
     for (int from = 0; from < priced->group_count; from++)
-        for (int to = 0; to < priced->group_count; to++) TRY(price_pair(x, cut, m, from, to, err));
+        for (int to = 0; to < priced->group_count; to++)
+            for (int slice = 0; slice < priced->slice_count; slice++) TRY(price_slice(x, cut, m, from, to, slice, err));
     return OK;
 }
 
@@ -94,8 +96,9 @@ enum status price_transfers(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     struct message *messages = TAKE(x->arena, priced->run_count, struct message);
     for (int run = 0; run < priced->run_count; run++) {
-        struct layer_bytes bytes = bytes_of_layer(x, &x->problem->model.runs[run]);
-        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns};
+        const struct layer_run *layers = &x->problem->model.runs[run];
+        struct layer_bytes bytes = bytes_of_layer(x, layers);
+        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns, run_has_gradient(x, layers)};
         int class = find_class(messages, priced->cut_count, &m);
         if (class < 0) messages[class = priced->cut_count++] = m;
         priced->runs[run].cut = class;

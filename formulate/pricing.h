@@ -1,5 +1,6 @@
 // What the files of pricing share: the quantities of docs/FORMULAS.md section 1, under the names they have there, and the
-// rounding that turns a formula's value into a priced term. Internal to formulate/price*.c.
+// rounding that turns a formula's value into a priced term. Internal to formulate/price*.c. Everything but the filling of the
+// priced document is a pure function of struct pricing: thousands of configurations a second go through here.
 #ifndef PLUMBLINE_FORMULATE_PRICING_H
 #define PLUMBLINE_FORMULATE_PRICING_H
 
@@ -9,14 +10,27 @@ struct pricing {
     const struct problem *problem;
     struct priced *priced;
     struct arena *arena;
-    double b, s, c, t, d, p;            // micro-batch, sequence; context, tensor, data, pipeline degrees
+    double b, s, c, t, d, p, x;         // micro-batch, sequence; context, tensor, data, pipeline, expert degrees
     double n;                           // tokens of one micro-batch on one GPU
     double h, f, a, w, q, kv, v, g;     // the shape; 0 without one
-    double e, e_g, u, R, D;             // bytes per value and gradient value; share of the unsharded; sync ranks; devices
+    double e, e_g, u, R, R_e, D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
+    int zero;
+    bool overlapped, has_pool, has_trained_experts, has_experts;
+    // By group, NULL where the costs lack them.
+    const struct gpu_costs *gpus[GROUPS_MAX];
+    const struct precision_costs *rates[GROUPS_MAX];
 };
 
-// One stream over a link, efficiencies and sharing counted. joined false: there is none.
-struct link_price { bool joined; double bytes_per_s, latency_s; };
+// One stream over a link, efficiencies and sharing counted. joined false: there is none. table: all-reduces between exactly
+// the ranks it was asked for were measured; NULL: they were not.
+struct link_price {
+    bool joined, intra;
+    double bytes_per_s, latency_s;
+    const struct collective_times *table;
+};
+
+// Values of one layer on one device (section 4). Trained ones by the ranks that share them; frozen ones in bytes.
+struct layer_parameters { double dense, experts, pool, frozen_bytes; };
 
 // What one layer of a run occupies, before rounding (sections 4 and 5).
 struct layer_bytes {
@@ -24,26 +38,63 @@ struct layer_bytes {
     double matrix_rows, matrix_columns;         // what low-rank compression of the message works on; 0: nothing
 };
 
+// A slice of a micro-batch: its tokens on one GPU, and of the scores rows x columns on it (all, and those a causal kernel needs).
+struct slice { double tokens, score_cells, causal_cells, share; };
+
+// One pass of one slice over one layer, before rounding (section 3).
+struct layer_seconds { double forward, backward, weight, selective, full; };
+
+// Work of a forward pass on one device: FLOP of trained and of frozen matrices and of adapters, of attention; bytes.
+struct layer_work { double linear, adapters, attention, memory, scores, gathered, weightless; };
+
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if it is 2^53 or more.
 enum status round_time(int64_t *ns, double seconds, const char *term, const char *of, struct error *err);
 enum status round_bytes(int64_t *bytes, double value, const char *term, const char *of, struct error *err);
+
+// ---- price.c
+bool run_has_gradient(const struct pricing *x, const struct layer_run *run);   // trained, or something before it is
 
 // ---- price_links.c (section 2)
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
+struct link_price link_of_experts(const struct pricing *x, int group);
+struct link_price link_of_pool(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
-double all_reduce_price_s(const struct link_price *link, double bytes, double ranks);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
-// ---- price_memory.c (sections 4, 5, 8)
-struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
+// ---- price_collectives.c (section 2)
+const struct collective_times *find_collective(const struct pricing *x, int group, double ranks);
+double all_reduce_price_s(const struct link_price *link, double bytes, double ranks);
+// Reduce-scatter or all-gather, and what each takes however little is sent.
+double scatter_s(const struct pricing *x, const struct link_price *link, double bytes, double ranks);
+double scatter_latency_s(const struct link_price *link, double ranks);
 
-// ---- price_layers.c (section 3)
+// ---- price_memory.c (sections 4, 5, 8)
+struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run);
+struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_run *run);
+double optimizer_s(const struct pricing *x, const struct layer_run *run, int group);
+double outside_bytes(const struct pricing *x, int group);
+double inside_bytes(const struct pricing *x, int group);
+
+// ---- price_stash.c (section 5)
+void stash_of_layer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *parameters, struct layer_bytes *bytes);
+
+// ---- price_work.c, price_layers.c (section 3)
+struct slice slice_of(const struct pricing *x, int slice);
+struct layer_work work_of_layer(const struct pricing *x, const struct layer_run *run, const struct slice *slice);
+struct layer_seconds seconds_of_layer(const struct pricing *x, const struct layer_run *run, int group, int slice);
 const struct layer_time *find_layer_time(const struct pricing *x, const char *run, const char *gpu);
 enum status price_layer_times(struct pricing *x, int run, int group, struct error *err);
 
+// ---- price_communication.c (section 3)
+void communication_of_layer(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice, double attention_s,
+                            double *forward_s, double *backward_s);
+
 // ---- price_sync.c (section 7)
+// Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and 3).
+struct layer_gathers { double weights_s, gradients_s; };
+struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run, int group);
 enum status price_gradient_syncs(struct pricing *x, int run, struct error *err);
 enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);

@@ -24,7 +24,8 @@ static char letter_of(const struct exporter *e, int layer)
     const struct layer_run *run = &model->runs[model_run_of(model, layer)];
     switch (run->kind) {
     case LAYER_EMBEDDING: return 'E';
-    case LAYER_BLOCK: return 't';
+    case LAYER_BLOCK: case LAYER_MOE: return 't';
+    case LAYER_MEMORY: return '?';
     case LAYER_HEAD: return 'L';
     case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
     }

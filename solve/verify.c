@@ -55,6 +55,7 @@ bool hear_layout(struct hearing *h)
     same &= same_number(h, "context degree", x->context, y->context);
     same &= same_number(h, "data degree", x->data, y->data);
     same &= same_number(h, "pipeline degree", x->pipeline, y->pipeline);
+    same &= same_number(h, "expert degree", x->expert, y->expert);
     same &= same_number(h, "micro-batch", x->micro_batch, y->micro_batch);
     same &= same_number(h, "schedule", (int)x->schedule, (int)y->schedule);
     same &= same_number(h, "sequence_parallel", x->sequence_parallel, y->sequence_parallel);

@@ -66,6 +66,7 @@ const char *exclusion_of(const struct assay *a, int group)
         if (a->problem->model.runs[r].kind == LAYER_MEASURED) return "a measured layer has no time on its GPU";
         if (!rates) return "its GPU has no rates for the job's precision";
     }
+    if (!slots_of(a, group)) return "it has no room for a pipeline rank of this layout";
     if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined)
         return "its nodes are not joined, and the collectives of a layer need it";
     if (a->ranks > 1 && !judged_gradient_link(a, group).joined)

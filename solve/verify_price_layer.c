@@ -89,7 +89,7 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
         if (s->linear_bias) sharded += (gates - 1) * f;
         unsharded = 2 * norm + (s->linear_bias ? 2 * h : 0);
         break;
-    case LAYER_MEASURED: assert(!"a measured layer has no shape"); break;
+    case LAYER_MEASURED: case LAYER_MOE: case LAYER_MEMORY: assert(!"a layer without these parameters"); break;
     }
     return (struct layer_weight){sharded / t, unsharded};
 }
@@ -131,7 +131,7 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
     struct work w = kind == LAYER_BLOCK ? block_work(a, group) : end_work(a, group, kind);
     long double linear = w.linear_flop / rates->gemm_flop_per_s.value,
                 attention = w.attention_flop / rates->attention_flop_per_s.value;
-    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = gpu->layer_overhead_s.value;
+    long double memory = w.memory_bytes / gpu->memory_bytes_per_s.value, overhead = kind == LAYER_EMBEDDING ? 0 : gpu->layer_overhead_s.value;
     long double forward = linear + attention + memory + overhead + w.forward_collective_s;
     long double again = j->layout.fused_attention ? 2.5L : 2;
     struct layer_duration d = {.forward_ns = judged_nanoseconds(forward)};
@@ -169,9 +169,15 @@ static void block_activations(const struct assay *a, struct layer_bytes *b)
     stash[RECOMPUTE_SELECTIVE] = n * h * a->share * (8 + masks) * e / 2 + kept * e / 2 / l->tensor;
     stash[RECOMPUTE_NONE] = stash[RECOMPUTE_SELECTIVE] + scores * e / 2 / l->tensor;
     stash[RECOMPUTE_FULL] = e * n * h * a->share;
+    long double gradients = e * n * h * a->share + e * n * (s->gated_ffn ? 8 : 4) * (long double)s->ffn / l->tensor;
+    if (!l->fused_attention)
+        gradients += 4 * l->micro_batch * ((long double)s->heads / l->tensor) * (long double)a->problem->job.sequence *
+                     ((long double)a->problem->job.sequence / l->context) * e / 2;
+    if (l->context > 1) gradients += 4 * n * (kv / l->tensor) * e;
+    const long double again[3] = {0, scores * e / 2 / l->tensor, stash[RECOMPUTE_NONE]};
     for (int i = 0; i < 3; i++) {
         b->stash[i] = judged_whole(stash[i]);
-        b->working[i] = judged_whole(stash[RECOMPUTE_NONE] - stash[i]);
+        b->working[i] = judged_whole(gradients + again[i]);
     }
 }
 
@@ -188,12 +194,13 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
         block_activations(a, &b);
         return b;
     }
-    long double logits = 4 * n * s->vocabulary / a->problem->job.layout.tensor;
+    const struct job *j = &a->problem->job;
+    long double logits = n * s->vocabulary / j->layout.tensor, input = 2 * e * unsharded;
+    bool at_once = j->layout.schedule == SCHEDULE_1F1B || j->layout.schedule == SCHEDULE_INTERLEAVED;
+    long double kept = at_once ? 0 : input + 4 * logits, whole = (j->precision == FP32 ? 4 : e + 4) * logits + input;
     for (int i = 0; i < 3; i++) {
-        b.stash[i] = r->kind == LAYER_HEAD ? judged_whole(2 * e * unsharded + logits)
-                     : s->dropout          ? judged_whole(unsharded * e / 2)
-                                           : 0;
-        b.working[i] = r->kind == LAYER_HEAD ? judged_whole(logits) : 0;
+        b.stash[i] = r->kind == LAYER_HEAD ? judged_whole(kept) : s->dropout ? judged_whole(unsharded * e / 2) : 0;
+        b.working[i] = r->kind == LAYER_HEAD ? judged_whole(whole - kept) : 0;
     }
     return b;
 }

@@ -41,9 +41,17 @@ static void set_costs(struct bench *b)
     struct costs *costs = &b->problem.costs;
     static const char *const names[] = {"G", "H"};
     for (int i = 0; i < 2; i++) {
-        b->precisions[i] = (struct precision_costs){FP16, exactly(100e12), exactly(50e12), exactly(10e12)};
-        b->gpus[i] = (struct gpu_costs){names[i],       &b->precisions[i], 1,           exactly(1e12),
-                                        exactly(10e-6), exactly(20e-6),    exactly(1e9)};
+        b->precisions[i] = (struct precision_costs){.precision = FP16,
+                                                     .gemm_flop_per_s = exactly(100e12),
+                                                     .attention_flop_per_s = exactly(50e12),
+                                                     .low_rank_flop_per_s = exactly(10e12)};
+        b->gpus[i] = (struct gpu_costs){.gpu = names[i],
+                                        .precisions = &b->precisions[i],
+                                        .precision_count = 1,
+                                        .memory_bytes_per_s = exactly(1e12),
+                                        .layer_overhead_s = exactly(10e-6),
+                                        .compression_overhead_s = exactly(20e-6),
+                                        .constant_bytes = exactly(1e9)};
     }
     *costs = (struct costs){.name = "test",
                             .gpus = b->gpus,
@@ -128,9 +136,9 @@ static void block_time_by_hand(void **state)
     assert_int_equal(block->full_ns[0], 449060);
     // P = 12 582 912 + norms 4096 = 12 587 008; (2 x 12 + 4 + 2) P / 1e12 = 377.61024 us
     assert_int_equal(block->optimizer_ns[0], 377610);
-    // embedding: FM = 2 x 1024 x 1024 x 2 = 4 194 304: 4.194304 + 10; backward twice the first
-    assert_int_equal(b.priced.runs[EMBEDDING].forward_ns[0], 14194);
-    assert_int_equal(b.priced.runs[EMBEDDING].backward_ns[0], 18389);
+    // embedding: FM = 2 x 1024 x 1024 x 2 = 4 194 304: 4.194304, no overhead; backward twice
+    assert_int_equal(b.priced.runs[EMBEDDING].forward_ns[0], 4194);
+    assert_int_equal(b.priced.runs[EMBEDDING].backward_ns[0], 8389);
     // head: FL = 2 x 1024 x 1024 x 32000 = 67 108 864 000: 671.08864 us; FM = 4 194 304 + 12 x 1024 x 32000 = 397 410
     // 304: 397.410304
     assert_int_equal(b.priced.runs[HEAD].forward_ns[0], 1078499);     // 1078.498944
@@ -198,9 +206,9 @@ static void measured_times_taken_outright(void **state)
     (void)state;
     struct bench b;
     begin(&b);
-    b.times[0] = (struct layer_time){"block", "G", 2, 0, 9, 9, 9, 9, 9};           // another tensor degree
-    b.times[1] = (struct layer_time){"block", "G", 1, 2, 0.001, 0.002, 0.0001, 0.0003, 0.0004};
-    b.times[2] = (struct layer_time){"block", "G", 0, 0, 8, 8, 8, 8, 8};           // the first match counts
+    b.times[0] = (struct layer_time){"block", "G", 2, 0, 9, 9, 9, 9, 9, 0};           // another tensor degree
+    b.times[1] = (struct layer_time){"block", "G", 1, 2, 0.001, 0.002, 0.0001, 0.0003, 0.0004, 0};
+    b.times[2] = (struct layer_time){"block", "G", 0, 0, 8, 8, 8, 8, 8, 0};           // the first match counts
     b.problem.costs.layer_times = b.times;
     b.problem.costs.layer_time_count = 3;
     const struct priced_run *block = &price(&b)->runs[BLOCK];
@@ -271,7 +279,11 @@ static void activations_of_korthikanti(void **state)
     block = &price(&b)->runs[BLOCK];
     assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], sbh * 13 + sbh * 5 * 64 / 6144 * 2048 / 8);
     assert_int_equal(block->stash_bytes[RECOMPUTE_SELECTIVE], sbh * 13);
-    assert_int_equal(block->working_bytes[RECOMPUTE_SELECTIVE], sbh * 5 * 64 / 6144 * 2048 / 8);
+    // gradients of activations: 2 sbh + 2 x 16 sbh / 8 (f = 4h), 4 a s / (8 h) of the scores; selective: the scores again
+    const int64_t gradients = sbh * 6 + sbh * 4 * 64 / 6144 * 2048 / 8;
+    assert_int_equal(block->working_bytes[RECOMPUTE_NONE], gradients);
+    assert_int_equal(block->working_bytes[RECOMPUTE_SELECTIVE], gradients + sbh * 5 * 64 / 6144 * 2048 / 8);
+    assert_int_equal(block->working_bytes[RECOMPUTE_FULL], gradients + block->stash_bytes[RECOMPUTE_NONE]);
     b.problem.job.layout.sequence_parallel = true;
     block = &price(&b)->runs[BLOCK];
     assert_int_equal(block->stash_bytes[RECOMPUTE_SELECTIVE], sbh * 34 / 8);
@@ -356,8 +368,9 @@ static void states_and_activations_of_llama(void **state)
         // The paper's formula charges all layers once (p micro-batches of L/p layers), the head, and 8 p per token and
         // width.
         double token_width = (double)(r->s * r->h) / (r->t * r->c);
-        double activations = (double)r->layers * (double)runs[BLOCK].stash_bytes[RECOMPUTE_NONE] +
-                             (double)runs[HEAD].stash_bytes[0] + 8 * r->p * token_width;
+        double logits = 4 * token_width * (double)r->v / (double)r->h, norm = 4 * token_width;
+        double activations = (double)r->layers * (double)runs[BLOCK].stash_bytes[RECOMPUTE_NONE] + norm + logits +
+                             8 * r->p * token_width;
         assert_true(fabs(states / 1e9 - r->states_gb) < 0.0051);
         assert_true(fabs(activations / 1e9 - r->activations_gb) < 0.0051);
         end(&b);
@@ -504,7 +517,7 @@ static void exclusions_say_why(void **state)
     assert_non_null(strstr(price(&b)->groups[1].excluded, "unknown"));
     b.groups[1].gpu = "H";
     b.runs[HEAD].kind = LAYER_MEASURED;
-    b.times[0] = (struct layer_time){"head", "G", 0, 0, 1, 1, 0, 0, 0};
+    b.times[0] = (struct layer_time){"head", "G", 0, 0, 1, 1, 0, 0, 0, 0};
     b.problem.costs.layer_times = b.times;
     b.problem.costs.layer_time_count = 1;
     p = price(&b);
@@ -644,7 +657,7 @@ static void classes_of_messages(void **state)
     b.runs[BLOCK].kind = b.runs[HEAD].kind = LAYER_MEASURED;
     b.runs[BLOCK].measured.boundary_bytes = 100, b.runs[HEAD].measured.boundary_bytes = 100;
     b.runs[HEAD].measured.matrix_rows = b.runs[HEAD].measured.matrix_columns = 4;
-    for (int i = 0; i < 2; i++) b.times[i] = (struct layer_time){i ? "head" : "block", "G", 0, 0, 1, 1, 0, 0, 0};
+    for (int i = 0; i < 2; i++) b.times[i] = (struct layer_time){i ? "head" : "block", "G", 0, 0, 1, 1, 0, 0, 0, 0};
     b.problem.costs.layer_times = b.times;
     b.problem.costs.layer_time_count = 2;
     p = price(&b);

@@ -132,15 +132,17 @@ static void random_costs(struct costs *c, struct random *rng, struct arena *aren
     for (int i = 0; i < NIC_KIND_COUNT; i++) c->network_efficiency[i] = estimate(rng, 0.3, 1);
     for (int i = 0; i < 2; i++) {
         struct precision_costs *rates = TAKE(arena, 1, struct precision_costs);
-        *rates = (struct precision_costs){random_chance(rng, 90) ? BF16 : FP16, estimate(rng, 50e12, 700e12),
-                                          estimate(rng, 50e12, 300e12), estimate(rng, 5e12, 50e12)};
-        c->gpus[i] = (struct gpu_costs){names[i],
-                                        rates,
-                                        1,
-                                        estimate(rng, 0.5e12, 3e12),
-                                        estimate(rng, 0, 1e-4),
-                                        estimate(rng, 0, 1e-4),
-                                        estimate(rng, 0, 4e9)};
+        *rates = (struct precision_costs){.precision = random_chance(rng, 90) ? BF16 : FP16,
+                                          .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
+                                          .attention_flop_per_s = estimate(rng, 50e12, 300e12),
+                                          .low_rank_flop_per_s = estimate(rng, 5e12, 50e12)};
+        c->gpus[i] = (struct gpu_costs){.gpu = names[i],
+                                        .precisions = rates,
+                                        .precision_count = 1,
+                                        .memory_bytes_per_s = estimate(rng, 0.5e12, 3e12),
+                                        .layer_overhead_s = estimate(rng, 0, 1e-4),
+                                        .compression_overhead_s = estimate(rng, 0, 1e-4),
+                                        .constant_bytes = estimate(rng, 0, 4e9)};
     }
 }
 

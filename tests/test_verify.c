@@ -173,9 +173,9 @@ static bool count_exceeded(struct trial *t)
     for (int i = 0; i <= last_of(t); i++) used += t->plan.stages[i].group == t->plan.stages[s].group;
     struct node_group *g = group_of(t, s);
     if (g->gpus_per_node < collective) return false;
-    // Room for one stage less than there are.
+    // Room for one stage less than there are; a group with room for none is excluded, which is another damage.
     while (g->nodes * (g->gpus_per_node / collective) / t->plan.layout.data >= used) g->nodes--;
-    return true;
+    return g->nodes * (g->gpus_per_node / collective) / t->plan.layout.data > 0;
 }
 
 static bool group_excluded(struct trial *t)

@@ -208,14 +208,23 @@ static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVO
 
 static struct problem hand_problem(void)
 {
-    static struct layer_run runs[] = {{"embedding", LAYER_EMBEDDING, 1, false, {0}},
-                                      {"block", LAYER_BLOCK, 2, true, {0}},
-                                      {"head", LAYER_HEAD, 1, false, {0}}};
+    static struct layer_run runs[] = {{.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+                                      {.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
+                                      {.name = "head", .kind = LAYER_HEAD, .count = 1}};
     static struct nic nics[] = {{NIC_ETHERNET, 2, {1e9, 1e-6}}};
     static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1}};
-    static struct precision_costs rates[] = {{FP16, {.value = 1e9}, {.value = 1e9}, {.value = 1e9}}};
+    static struct precision_costs rates[] = {{.precision = FP16,
+                                             .gemm_flop_per_s = {.value = 1e9},
+                                             .attention_flop_per_s = {.value = 1e9},
+                                             .low_rank_flop_per_s = {.value = 1e9}}};
     static struct gpu_costs gpus[] = {
-        {"gpu", rates, 1, {.value = 1e9}, {.value = 1e-6}, {.value = 2e-6}, {.value = 100}}};
+        {.gpu = "gpu",
+         .precisions = rates,
+         .precision_count = 1,
+         .memory_bytes_per_s = {.value = 1e9},
+         .layer_overhead_s = {.value = 1e-6},
+         .compression_overhead_s = {.value = 2e-6},
+         .constant_bytes = {.value = 100}}};
     struct problem p = {0};
     p.model = (struct model){.has_shape = true, .runs = runs, .run_count = 3, .layer_count = 4};
     p.model.shape = (struct shape){.hidden = 8,
@@ -256,7 +265,10 @@ static void test_by_hand(void **state)
     assert_int_equal(b.stash[RECOMPUTE_NONE], 256 + 768 + 64);
     assert_int_equal(b.stash[RECOMPUTE_SELECTIVE], 256 + 768);
     assert_int_equal(b.stash[RECOMPUTE_FULL], 64);
-    assert_int_equal(b.working[RECOMPUTE_FULL], 256 + 768 + 64 - 64);
+    // Gradients of activations: n h and 4 n f values, 4 a s^2 of the scores: 64 + 1024 + 128 bytes.
+    assert_int_equal(b.working[RECOMPUTE_NONE], 64 + 1024 + 128);
+    assert_int_equal(b.working[RECOMPUTE_SELECTIVE], 64 + 1024 + 128 + 64);
+    assert_int_equal(b.working[RECOMPUTE_FULL], 64 + 1024 + 128 + 256 + 768 + 64);
     assert_int_equal(b.message, 64);
     // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e = 640 + 512 + 384 bytes.
     struct layer_duration d = layer_duration_of(&a, 1, 0);

@@ -218,9 +218,10 @@ static void draw_gpu(struct draw *d, const char *gpu)
     };
     if (random_chance(d->rng, 97))
         g->precisions[g->precision_count++] =
-            (struct precision_costs){d->p->job.precision, exactly((double)random_between(d->rng, 1, 60) * 3e9),
-                                     exactly((double)random_between(d->rng, 1, 60) * 2e9),
-                                     exactly((double)random_between(d->rng, 1, 90) * 1e10)};
+            (struct precision_costs){.precision = d->p->job.precision,
+                                     .gemm_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 3e9),
+                                     .attention_flop_per_s = exactly((double)random_between(d->rng, 1, 60) * 2e9),
+                                     .low_rank_flop_per_s = exactly((double)random_between(d->rng, 1, 90) * 1e10)};
 }
 
 static void draw_costs(struct draw *d)

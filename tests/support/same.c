@@ -18,11 +18,21 @@ void same_model(const struct model *a, const struct model *b)
     SAME(has_shape); SAME(run_count); SAME(layer_count);
     if (a->has_shape) {
         SAME(shape.hidden); SAME(shape.ffn); SAME(shape.heads); SAME(shape.kv_heads); SAME(shape.head_width); SAME(shape.vocabulary); SAME(shape.positions);
+        SAME(shape.vocabulary_multiple);
         SAME(shape.gated_ffn); SAME(shape.rms_norm); SAME(shape.qkv_bias); SAME(shape.linear_bias); SAME(shape.dropout); SAME(shape.tied_embeddings);
     }
     for (int i = 0; i < a->run_count; i++) {
         SAME_TEXT(runs[i].name);
         SAME(runs[i].kind); SAME(runs[i].count); SAME(runs[i].recomputable);
+        SAME(runs[i].frozen); SAME(runs[i].adapter_rank); SAME(runs[i].weight_bits);
+        if (a->runs[i].kind == LAYER_MOE) {
+            SAME(runs[i].experts.experts); SAME(runs[i].experts.top_k); SAME(runs[i].experts.ffn); SAME(runs[i].experts.shared_ffn);
+            SAME_NUMBER(runs[i].experts.imbalance);
+        }
+        if (a->runs[i].kind == LAYER_MEMORY) {
+            SAME(runs[i].pool.values); SAME(runs[i].pool.width); SAME(runs[i].pool.heads); SAME(runs[i].pool.key_width);
+            SAME(runs[i].pool.top_k); SAME(runs[i].pool.gated);
+        }
         // All of int64_t, so there is no padding to compare.
         if (a->runs[i].kind == LAYER_MEASURED) assert_memory_equal(&a->runs[i].measured, &b->runs[i].measured, sizeof a->runs[i].measured);
     }
@@ -66,21 +76,46 @@ void same_costs(const struct costs *a, const struct costs *b)
             same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s, &b->gpus[i].precisions[k].gemm_flop_per_s);
             same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s, &b->gpus[i].precisions[k].attention_flop_per_s);
             same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s, &b->gpus[i].precisions[k].low_rank_flop_per_s);
+            same_estimate(&a->gpus[i].precisions[k].misaligned_gemm_share, &b->gpus[i].precisions[k].misaligned_gemm_share);
         }
         same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
         same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
         same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
         same_estimate(&a->gpus[i].constant_bytes, &b->gpus[i].constant_bytes);
+        same_estimate(&a->gpus[i].layer_launch_s, &b->gpus[i].layer_launch_s);
+        same_estimate(&a->gpus[i].embedding_launch_share, &b->gpus[i].embedding_launch_share);
+        same_estimate(&a->gpus[i].collective_launch_s, &b->gpus[i].collective_launch_s);
+        same_estimate(&a->gpus[i].host_memory_bytes_per_s, &b->gpus[i].host_memory_bytes_per_s);
+        same_estimate(&a->gpus[i].host_link_bytes_per_s, &b->gpus[i].host_link_bytes_per_s);
+        same_estimate(&a->gpus[i].communicator_bytes, &b->gpus[i].communicator_bytes);
+        same_estimate(&a->gpus[i].library_bytes, &b->gpus[i].library_bytes);
     }
     for (int i = 0; i < a->layer_time_count; i++) {
         SAME_TEXT(layer_times[i].run); SAME_TEXT(layer_times[i].gpu);
         SAME(layer_times[i].tensor); SAME(layer_times[i].micro_batch);
         SAME_NUMBER(layer_times[i].forward_s); SAME_NUMBER(layer_times[i].backward_s); SAME_NUMBER(layer_times[i].selective_s);
-        SAME_NUMBER(layer_times[i].full_s); SAME_NUMBER(layer_times[i].optimizer_s);
+        SAME_NUMBER(layer_times[i].full_s); SAME_NUMBER(layer_times[i].optimizer_s); SAME_NUMBER(layer_times[i].weight_s);
     }
     same_estimate(&a->intra_efficiency, &b->intra_efficiency);
     for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->network_efficiency[k], &b->network_efficiency[k]);
     for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
+    same_estimate(&a->transfer_intra_efficiency, &b->transfer_intra_efficiency);
+    for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->transfer_network_efficiency[k], &b->transfer_network_efficiency[k]);
+    same_estimate(&a->tensor_overlap, &b->tensor_overlap);
+    same_estimate(&a->context_overlap, &b->context_overlap);
+    same_estimate(&a->allocator_factor, &b->allocator_factor);
+    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {
+        SAME(schedule_share_stated[i]);
+        for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(schedule_share[i][k]);
+    }
+    SAME(collective_count);
+    for (int i = 0; i < a->collective_count; i++) {
+        SAME_TEXT(collectives[i].gpu);
+        SAME(collectives[i].ranks); SAME(collectives[i].point_count);
+        for (int k = 0; k < a->collectives[i].point_count; k++) {
+            SAME_NUMBER(collectives[i].bytes[k]); SAME_NUMBER(collectives[i].seconds[k]);
+        }
+    }
 }
 
 static void same_rule(const struct rule *a, const struct rule *b)
@@ -95,7 +130,7 @@ static void same_rule(const struct rule *a, const struct rule *b)
 void same_job(const struct job *a, const struct job *b)
 {
     SAME_TEXT(name);
-    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam);
+    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(fused_loss); SAME(layout.expert);
     SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
     SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
     for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);

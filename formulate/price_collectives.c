@@ -1,0 +1,60 @@
+// Collectives over a link: by the ring's volume and steps, or by a table of measured times where the costs have one for
+// just these ranks. docs/FORMULAS.md section 2.
+#include <math.h>
+#include <string.h>
+
+#include "formulate/pricing.h"
+
+const struct collective_times *find_collective(const struct pricing *x, int group, double ranks)
+{
+    const struct costs *costs = &x->problem->costs;
+    for (int i = 0; i < costs->collective_count; i++)
+        if ((double)costs->collectives[i].ranks == ranks && !strcmp(costs->collectives[i].gpu, x->problem->cluster.groups[group].gpu))
+            return &costs->collectives[i];
+    return NULL;
+}
+
+// Between two points a straight line of the logarithms.
+static double table_s(const struct collective_times *table, double bytes)
+{
+    int last = table->point_count - 1, at = 1;
+    if (bytes <= 0) return 0;
+    if (bytes <= table->bytes[0]) return table->seconds[0];
+    if (bytes >= table->bytes[last]) return bytes / table->bytes[last] * table->seconds[last];
+    while (table->bytes[at] < bytes) at++;
+    double share = log(bytes / table->bytes[at - 1]) / log(table->bytes[at] / table->bytes[at - 1]);
+    return table->seconds[at - 1] * exp(share * log(table->seconds[at] / table->seconds[at - 1]));
+}
+
+double all_reduce_price_s(const struct link_price *link, double bytes, double ranks)
+{
+    if (ranks <= 1) return 0;
+    if (link->table) return table_s(link->table, bytes);
+    return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
+}
+
+// Bytes of gradient that the ranks of a mean pipeline rank send together: the message whose table entry stands for all.
+static double mean_message(const struct pricing *x)
+{
+    const struct model *model = &x->problem->model;
+    double bytes = 0;
+    for (int i = 0; i < model->run_count; i++) {
+        const struct layer_run *run = &model->runs[i];
+        bool measured = run->kind == LAYER_MEASURED;
+        bytes += run->count * (measured ? (double)run->measured.gradient_bytes : x->e_g * parameters_of(x, run).dense);
+    }
+    return bytes / x->p;
+}
+
+double scatter_s(const struct pricing *x, const struct link_price *link, double bytes, double ranks)
+{
+    if (ranks <= 1) return 0;
+    if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
+    double message = mean_message(x);
+    return message > 0 ? bytes / message * table_s(link->table, message) / 2 : 0;
+}
+
+double scatter_latency_s(const struct link_price *link, double ranks)
+{
+    return ranks <= 1 || link->table ? 0 : (ranks - 1) * link->latency_s;
+}
