@@ -150,7 +150,7 @@ static void walk_ahead(const struct dynamic *d)
             if (k->cost[n] < NOT_REACHED)
                 dynamic_lower_row(to + n, k->ahead, k->cost[n], d->row - n);
         for (int n = 0; n < d->row; n++)
-            to[n] = to[n] > NOT_REACHED ? NOT_REACHED : to[n];
+            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
@@ -168,7 +168,7 @@ static void walk_after(const struct dynamic *d)
             if (k->cost[n] < NOT_REACHED)
                 dynamic_lower_row(to + n, k->after, k->cost[n], d->row - n);
         for (int n = 0; n < d->row; n++)
-            to[n] = to[n] > NOT_REACHED ? NOT_REACHED : to[n];
+            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
@@ -179,7 +179,7 @@ static double find_least(const struct dynamic *d, int *layers_of)
     int last = d->c->rank_count - 1, left = d->layers;
     const struct rank_table *k = &d->ranks[last];
     for (int n = k->least; n <= k->most; n++)
-        if (k->ahead[d->layers - n] + k->cost[n] < least)
+        if (k->ahead[d->layers - n] < NOT_REACHED && k->cost[n] < NOT_REACHED && k->ahead[d->layers - n] + k->cost[n] < least)
             least = k->ahead[d->layers - n] + k->cost[n], layers_of[last] = n;
     if (least >= NOT_REACHED)
         return NOT_REACHED;
@@ -239,7 +239,7 @@ static void fill_behind(const struct dynamic *d, const struct rank_table *k, str
             if (least[n] < NOT_REACHED)
                 dynamic_lower_row(to + n, from, least[n], row - n);
         for (int n = 0; n < row; n++)
-            to[n] = to[n] > NOT_REACHED ? NOT_REACHED : to[n];
+            to[n] = to[n] > 0.5 * NOT_REACHED ? NOT_REACHED : to[n];
     }
 }
 
