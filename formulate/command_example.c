@@ -42,8 +42,8 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
 struct transformer_options {
     int64_t tensor, context, data, pipeline, micro_batch, zero, gpus, boundary_rank, gradient_rank;
-    int precision, schedule, gradient_sync;
-    bool whole_activations, unfused_attention, fused_embedding_sync;
+    int precision, schedule, gradient_sync, layouts;
+    bool fewer_devices, whole_activations, unfused_attention, fused_embedding_sync;
 };
 
 static struct layout layout_of(const struct transformer_options *o)
@@ -59,6 +59,19 @@ static struct layout layout_of(const struct transformer_options *o)
                          .gradient_sync = (enum gradient_sync)o->gradient_sync,
                          .fused_embedding_sync = o->fused_embedding_sync,
                          .zero = (int)o->zero};
+}
+
+// "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses, which change what is learnt.
+enum { LAYOUTS_ONE, LAYOUTS_DEGREES, LAYOUTS_ALL };
+static const char *const layouts_names[] = {"one", "degrees", "all", NULL};
+
+static void choose_space(struct transformer_request *r, int layouts, bool fewer_devices)
+{
+    static const enum space_key degrees[] = {SPACE_TENSOR, SPACE_CONTEXT, SPACE_PIPELINE, SPACE_DATA, SPACE_MICRO_BATCH};
+    r->space = (struct space){.given = layouts != LAYOUTS_ONE, .fewer_devices = fewer_devices};
+    for (size_t i = 0; i < ARRAY_LENGTH(degrees) && layouts == LAYOUTS_DEGREES; i++) r->space.axes[degrees[i]].kind = AXIS_ALL;
+    for (int key = 0; key < SPACE_KEY_COUNT && layouts == LAYOUTS_ALL; key++)
+        if (key != SPACE_LOCAL_LOSS_EVERY) r->space.axes[key].kind = AXIS_ALL;
 }
 
 static enum status read_transformer(int argc, char **argv, const char *usage, struct transformer_request *r,
@@ -92,6 +105,9 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names,
          "after or under the last backward"},
         {"--zero", OPTION_INT, &o.zero, 0, 1, NULL, "1: optimizer state sharded over replicas"},
+        {"--layouts", OPTION_NAME, &o.layouts, 0, 0, layouts_names,
+         "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all of it"},
+        {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL, "with --layouts: a layout may leave devices idle"},
         {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL,
          "of each GPU's memory that may be planned"},
         {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL,
@@ -113,6 +129,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
     r->gradient_rank = (int)o.gradient_rank;
     r->precision = (enum precision)o.precision;
     *l = layout_of(&o);
+    choose_space(r, o.layouts, o.fewer_devices);
     return OK;
 }
 

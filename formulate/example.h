@@ -18,6 +18,7 @@ struct transformer_request {
     int64_t sequence, global_batch; // 0: 64 micro-batches per replica
     enum precision precision;
     struct layout layout;           // data 0: as many replicas as there are GPUs for
+    struct space space;             // given: what of the layout a solve may choose
     double memory_fraction;
     // Low-rank compression that a stage may choose, epilogue only on boundaries; rank 0: none is offered. Each compressed
     // boundary and stage costs 1 of the quality budget; -1: no limit.

@@ -72,6 +72,7 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .gradient_bytes_per_value = 4,
                       .adam = true,
                       .layout = r->layout,
+                      .space = r->space,
                       .recompute = {true, true, true, true},
                       .budget = {.boundaries_max = -1, .stages_max = -1},
                       .memory_fraction = r->memory_fraction};

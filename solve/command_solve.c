@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "formulate/price.h"
 #include "solve/commands.h"
+#include "solve/layouts.h"
 #include "solve/solve.h"
 #include "solve/verify.h"
 
@@ -17,7 +18,7 @@ static volatile int stop_asked;
 static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
 
 struct request {
-    const char *problem_path, *plan_path, *start_path, *priced_path;
+    const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path;
     struct solve_settings settings;
     int64_t threads, alternatives, memory_limit_mib;
     int engine, formulation;
@@ -45,6 +46,7 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--program", OPTION_TEXT, &s->program_path, 0, 0, NULL, "write the program after elimination, with all path rows (.mps or .lp)"},
         {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL, "with --program: write what its columns mean"},
         {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL, "write the priced problem, and name it in the plan"},
+        {"--layouts", OPTION_TEXT, &r->layouts_path, 0, 0, NULL, "where the fate of every layout goes, for a job with a space (PLAN.layouts.json)"},
         {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL, "evaluate the whole proof a second time from its stored numbers"},
         {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL, "address space of a worker process (0: no limit)"},
     };
@@ -66,6 +68,7 @@ static enum status check_places(const struct request *r, struct error *err)
     TRY(file_check_place(r->plan_path, err));
     if (r->priced_path) TRY(file_check_place(r->priced_path, err));
     if (r->settings.program_path) TRY(file_check_place(r->settings.program_path, err));
+    if (r->layouts_path) TRY(file_check_place(r->layouts_path, err));
     return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
 }
 
@@ -109,11 +112,17 @@ static enum status write_priced(struct priced *priced, const struct request *r, 
     return OK;
 }
 
+// PLAN.json without its end
+static const char *stem_of(const char *path, struct arena *arena)
+{
+    size_t length = strlen(path), end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
+    return arena_print(arena, "%.*s", (int)end, path);
+}
+
 // PLAN.json -> PLAN-2.json
 static const char *alternative_path(const char *path, int number, struct arena *arena)
 {
-    size_t length = strlen(path), end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
-    return arena_print(arena, "%.*s-%d.json", (int)end, path, number);
+    return arena_print(arena, "%s-%d.json", stem_of(path, arena), number);
 }
 
 static void say_outcome(const struct solve_result *r)
@@ -137,30 +146,90 @@ static int exit_code_of(enum outcome outcome)
     }
 }
 
+// ---- a job with a space
+
+static enum status refuse_single(const struct request *r, struct error *err)
+{
+    const struct { bool given; const char *option; } single[] = {
+        {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(single); i++)
+        if (single[i].given) return fail(err, BAD_INPUT, "%s: expected a job with one layout, found a space of them", single[i].option);
+    return OK;
+}
+
+static enum status write_layouts(struct layouts *l, const struct request *r, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    const char *path = r->layouts_path;
+    if (!path && strcmp(r->plan_path, "-")) path = arena_print(arena, "%s.layouts.json", stem_of(r->plan_path, arena));
+    if (!path) return OK;
+    l->document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
+    l->document.source_count = problem_sources(problem, path, l->document.sources, arena);
+    return layouts_save(l, path, arena, err);
+}
+
+static void say_layouts(const struct layouts *l)
+{
+    int64_t counts[FATE_COUNT] = {0};
+    for (int i = 0; i < l->reason_count; i++) counts[l->reasons[i].fate] += l->reasons[i].count;
+    fprintf(stderr, "%lld layouts:", (long long)l->count);
+    for (int f = 0; f < FATE_COUNT; f++) fprintf(stderr, "%s %lld %s", f ? "," : "", (long long)counts[f], layout_fate_names[f]);
+    fprintf(stderr, "\n");
+}
+
+static enum status solve_space(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct layouts_result *result = TAKE(arena, 1, struct layouts_result);
+    struct problem *one = TAKE(arena, 1, struct problem);
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct plan *plan = &result->solved.plan;
+    TRY(refuse_single(r, err));
+    listen_to_signals();
+    TRY(layouts_search(result, problem, &r->settings, &stop_asked, arena, err));
+    *one = problem_with_layout(problem, &plan->layout);
+    if (plan->stage_count) {
+        TRY(price_problem(priced, one, arena, err));
+        TRY(write_priced(priced, r, problem, arena, err));
+    }
+    TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
+    TRY(write_layouts(&result->layouts, r, problem, arena, err));
+    say_outcome(&result->solved);
+    say_layouts(&result->layouts);
+    *exit_code = exit_code_of(plan->outcome);
+    return OK;
+}
+
+static enum status solve_layout(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct plan start;
+    struct solve_result result;
+    TRY(price_problem(priced, problem, arena, err));
+    if (r->start_path) TRY(plan_load(&start, r->start_path, arena, err));
+    TRY(write_priced(priced, r, problem, arena, err));
+    listen_to_signals();
+    TRY(solve_run(&result, priced, &r->settings, r->start_path ? &start : NULL, &stop_asked, arena, err));
+    TRY(write_plan(&result.plan, r->plan_path, r, problem, priced, arena, err));
+    for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
+        TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, problem, priced, arena, err));
+    say_outcome(&result);
+    *exit_code = exit_code_of(result.plan.outcome);
+    if (*exit_code == 0 && !result.finished && r->settings.alternatives > 1) {
+        fprintf(stderr, "stopped before all alternatives were known\n");
+        *exit_code = EXIT_OPEN;
+    }
+    return OK;
+}
+
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     struct request r = {0};
     TRY(read_request(&r, argc, argv, err));
     if (r.helped) return OK;
     struct problem *problem = TAKE(arena, 1, struct problem);
-    struct priced *priced = TAKE(arena, 1, struct priced);
-    struct plan start;
-    struct solve_result result;
     TRY(check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
-    TRY(price_problem(priced, problem, arena, err));
-    if (r.start_path) TRY(plan_load(&start, r.start_path, arena, err));
-    TRY(write_priced(priced, &r, problem, arena, err));
-    listen_to_signals();
-    TRY(solve_run(&result, priced, &r.settings, r.start_path ? &start : NULL, &stop_asked, arena, err));
-    TRY(write_plan(&result.plan, r.plan_path, &r, problem, priced, arena, err));
-    for (int i = 1; i < result.alternative_count && strcmp(r.plan_path, "-"); i++)
-        TRY(write_plan(&result.alternatives[i], alternative_path(r.plan_path, i + 1, arena), &r, problem, priced, arena, err));
-    say_outcome(&result);
-    *exit_code = exit_code_of(result.plan.outcome);
-    if (*exit_code == 0 && !result.finished && r.settings.alternatives > 1) {
-        fprintf(stderr, "stopped before all alternatives were known\n");
-        *exit_code = EXIT_OPEN;
-    }
-    return OK;
+    if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
+    if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
+    return solve_layout(&r, problem, exit_code, arena, err);
 }

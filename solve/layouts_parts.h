@@ -1,0 +1,60 @@
+// What the files of the search over layouts share.
+#ifndef PLUMBLINE_SOLVE_LAYOUTS_PARTS_H
+#define PLUMBLINE_SOLVE_LAYOUTS_PARTS_H
+
+#include "formulate/price.h"
+#include "solve/layouts.h"
+#include "solve/layouts_bound.h"
+#include "solve/worker.h"
+
+// ---- layouts_work.c: what the worker processes do
+
+struct layouts_context {
+    const struct problem *problem;
+    const struct solve_settings *settings;
+    const volatile int *stop;           // shared between the processes
+};
+worker_function layouts_serve;
+
+enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_SOLVE };
+
+// A range of the space -> a reason and a value for each of its layouts.
+void request_scan(struct message *m, int64_t first, int64_t end);
+bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end, struct arena *arena);
+
+void request_sharpen(struct message *m, const struct layout *const *layouts, int count);
+bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count);
+
+struct layout_answer {
+    bool finished;                      // solved to the gap, or proven to hold no better plan than the cutoff, or none at all
+    bool infeasible;
+    const char *reason;                 // why infeasible
+    int64_t bound_ns;
+    struct plan plan;                   // stage_count 0: none
+    const char *sidelined;
+};
+// cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how long at most.
+void request_solve(struct message *m, const struct layout *layout, int64_t cutoff_ns, double seconds);
+bool answer_solve(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);
+
+// The priced problem of a layout that problem_check_layout lets through.
+enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err);
+
+// ---- layouts_compare.c
+// Every plan of b is one of a as well, and takes no longer there.
+bool layout_no_worse(const struct priced *a, const struct priced *b);
+
+// ---- layouts_queue.c: layouts that wait, least bound first, ties by number
+
+enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_SOLVED };
+struct candidate {
+    int64_t number, bound_ns;
+    enum candidate_level level;
+    struct layout layout;
+};
+struct queue { struct candidate **heap; int count, capacity; struct arena *arena; };
+void queue_push(struct queue *q, struct candidate *c);
+struct candidate *queue_first(const struct queue *q);           // NULL: empty
+struct candidate *queue_pop(struct queue *q);
+
+#endif

@@ -1,0 +1,484 @@
+// Best-first search over a space of layouts, in rounds: what a round asks of the workers depends on what was known before it,
+// never on their number or speed. A bound only rises; the least of all layouts' bounds is the answer's.
+#define _DEFAULT_SOURCE         // MAP_ANONYMOUS
+#include "solve/layouts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "solve/layouts_parts.h"
+#include "solve/solve_parts.h"
+
+enum { SCAN_CHUNK = 1 << 15, SHARPEN_ROUND = 4096, SHARPEN_PIECE = 256, SOLVE_ROUND = 4, WINDOW = 1 << 16 };
+static const double grace_s = 3;            // for workers to hand in what they have when told to stop
+
+// A layout that a worker has solved, for comparing others with it.
+struct looked_at { struct candidate *candidate; const struct priced *priced; };
+// A layout that is no better than another one: its bound is the other's.
+struct follower { int64_t number, other; };
+
+struct search {
+    const struct problem *problem;
+    const struct solve_settings *settings;
+    const volatile int *stop;
+    volatile int *told;                 // shared with the workers
+    double begin_s, told_s, shown_s;
+    struct layouts *layouts;
+    struct space_limits limits;
+    struct worker_pool *pool;
+    struct layouts_context context;
+    int64_t *order;                     // open layouts by scanned bound, ties by number
+    int64_t order_count, order_next;
+    struct queue queue;
+    struct plan best;                   // stage_count 0: none
+    int64_t best_number;
+    struct looked_at *looked_at;
+    int looked_at_count, looked_at_capacity;
+    struct follower *followers;
+    int follower_count, follower_capacity;
+    struct layouts_work *work;
+    int work_count, work_capacity;
+    struct plan_effort effort;
+    const char *sidelined;
+    struct arena *arena;
+};
+
+static bool should_stop(const struct search *s)
+{
+    if (s->stop && *s->stop) return true;
+    return s->settings->time_limit_s > 0 && clock_s() - s->begin_s > s->settings->time_limit_s;
+}
+
+// Asked by the pool: the workers are told first, and given a while.
+static bool pool_should_stop(void *search)
+{
+    struct search *s = search;
+    if (!should_stop(s)) return false;
+    if (!*s->told) *s->told = 1, s->told_s = clock_s();
+    return clock_s() - s->told_s > grace_s;
+}
+
+// Layouts whose bound reaches this cannot hold a plan that is better by more than the gap.
+static int64_t closing_ns(const struct search *s)
+{
+    int64_t best = s->best.iteration_ns;
+    return s->best.stage_count ? best - (int64_t)(s->settings->gap * (double)best) : INT64_MAX;
+}
+
+// ---- scanning
+
+static bool count_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    (void)argument, (void)layout;
+    return number < SPACE_COUNT_MAX;
+}
+
+static enum status prepare_scan(struct search *s, struct error *err)
+{
+    struct layouts *l = s->layouts;
+    l->count = space_each(&s->problem->job.space, &s->limits, count_visit, NULL);
+    if (l->count > SPACE_COUNT_MAX)
+        return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys", s->problem->job.document.path ? s->problem->job.document.path : "job", SPACE_COUNT_MAX);
+    l->reason = TAKE(s->arena, l->count, uint16_t);
+    l->value = TAKE(s->arena, l->count, int64_t);
+    int unseen = layouts_reason(l, FATE_OPEN, "not looked at", s->arena);
+    for (int64_t i = 0; i < l->count; i++) l->reason[i] = (uint16_t)unseen;
+    return OK;
+}
+
+static bool ask(struct search *s, struct message *requests, int count, struct message *answers)
+{
+    const char *why = NULL;
+    bool whole = worker_pool_run(s->pool, requests, count, answers, pool_should_stop, s, &why, s->arena);
+    if (why) s->sidelined = why;
+    return whole;
+}
+
+static bool scan(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    int64_t chunk = l->count / 64 > SCAN_CHUNK ? l->count / 64 : SCAN_CHUNK;
+    int count = (int)((l->count + chunk - 1) / chunk);
+    struct message *requests = TAKE(s->arena, count, struct message), *answers = TAKE(s->arena, count, struct message);
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], s->arena);
+        request_scan(&requests[i], i * chunk, (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count);
+    }
+    if (!ask(s, requests, count, answers)) return false;
+    for (int i = 0; i < count; i++)
+        if (!answers[i].broken) answer_scan(&answers[i], l, i * chunk, (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count, s->arena);
+    return true;
+}
+
+struct place { int64_t bound_ns, number; };
+
+static int by_bound(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->bound_ns != y->bound_ns) return x->bound_ns < y->bound_ns ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void sort_open(struct search *s)
+{
+    const struct layouts *l = s->layouts;
+    struct place *places = TAKE(s->arena, l->count, struct place);
+    for (int64_t i = 0; i < l->count; i++)
+        if (layouts_fate(l, i) == FATE_OPEN) places[s->order_count++] = (struct place){l->value[i], i};
+    qsort(places, (size_t)s->order_count, sizeof *places, by_bound);
+    s->order = TAKE(s->arena, s->order_count, int64_t);
+    for (int64_t i = 0; i < s->order_count; i++) s->order[i] = places[i].number;
+}
+
+// ---- the window: the next layouts in line, with their degrees at hand
+
+static int by_number(const void *a, const void *b)
+{
+    const struct candidate *const *x = a, *const *y = b;
+    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+}
+
+struct filling { struct candidate **next, **end; };
+
+static bool fill_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct filling *f = argument;
+    if (f->next < f->end && (*f->next)->number == number) (*f->next++)->layout = *layout;
+    return f->next < f->end;
+}
+
+static void widen(struct search *s)
+{
+    int64_t left = s->order_count - s->order_next, count = left < WINDOW ? left : WINDOW;
+    struct candidate *all = TAKE(s->arena, count, struct candidate), **sorted = TAKE(s->arena, count, struct candidate *);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t number = s->order[s->order_next++];
+        all[i] = (struct candidate){.number = number, .bound_ns = s->layouts->value[number]};
+        sorted[i] = &all[i];
+    }
+    qsort(sorted, (size_t)count, sizeof(struct candidate *), by_number);
+    struct filling f = {sorted, sorted + count};
+    space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
+    for (int64_t i = 0; i < count; i++) queue_push(&s->queue, &all[i]);
+}
+
+// The first in line, or NULL. Layouts outside the window come in as soon as one of them may be first.
+static struct candidate *first_in_line(struct search *s)
+{
+    for (;;) {
+        struct candidate *first = queue_first(&s->queue);
+        if (s->order_next == s->order_count) return first;
+        int64_t outside_ns = s->layouts->value[s->order[s->order_next]];
+        if (first && first->bound_ns < outside_ns) return first;
+        if (outside_ns >= closing_ns(s)) return first;
+        widen(s);
+    }
+}
+
+static void set_fate(struct search *s, const struct candidate *c, enum layout_fate fate, const char *text)
+{
+    s->layouts->reason[c->number] = (uint16_t)layouts_reason(s->layouts, fate, text, s->arena);
+    s->layouts->value[c->number] = c->bound_ns;
+}
+
+// ---- one round of sharper bounds
+
+static bool sharpen_round(struct search *s)
+{
+    struct candidate **round = TAKE(s->arena, SHARPEN_ROUND, struct candidate *);
+    const struct layout **layouts = TAKE(s->arena, SHARPEN_ROUND, const struct layout *);
+    int count = 0, pieces = 0;
+    for (struct candidate *c; count < SHARPEN_ROUND && (c = first_in_line(s)) && c->level == LEVEL_SCANNED && c->bound_ns < closing_ns(s);)
+        layouts[count] = &c->layout, round[count++] = queue_pop(&s->queue);
+    struct message requests[SHARPEN_ROUND / SHARPEN_PIECE], answers[SHARPEN_ROUND / SHARPEN_PIECE] = {{0}};
+    for (int i = 0; i < count; i += SHARPEN_PIECE, pieces++) {
+        message_begin(&requests[pieces], s->arena);
+        request_sharpen(&requests[pieces], layouts + i, count - i < SHARPEN_PIECE ? count - i : SHARPEN_PIECE);
+    }
+    int64_t *bounds = TAKE(s->arena, SHARPEN_PIECE, int64_t);
+    bool whole = ask(s, requests, pieces, answers);
+    for (int p = 0; p < pieces; p++) {
+        int first = p * SHARPEN_PIECE, end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
+        bool known = whole && !answers[p].broken && answer_sharpen(&answers[p], bounds, end - first);
+        for (int i = first; i < end; i++) {
+            if (known && bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
+            if (known) round[i]->level = LEVEL_SHARPENED;
+            set_fate(s, round[i], FATE_OPEN, "bounded by its prices");
+            queue_push(&s->queue, round[i]);
+        }
+    }
+    return whole;
+}
+
+// ---- one round of solves
+
+static void follow(struct search *s, const struct candidate *c, const struct candidate *other)
+{
+    if (s->follower_count == s->follower_capacity) {
+        int capacity = 2 * s->follower_capacity + 256;
+        s->followers = arena_grow(s->arena, s->followers, (size_t)s->follower_count, (size_t)capacity, sizeof *s->followers);
+        s->follower_capacity = capacity;
+    }
+    s->followers[s->follower_count++] = (struct follower){c->number, other->number};
+}
+
+// A layout looked at before that this one is no better than.
+static const struct candidate *better_known(struct search *s, const struct priced *priced)
+{
+    for (int i = 0; i < s->looked_at_count; i++)
+        if (layout_no_worse(s->looked_at[i].priced, priced)) return s->looked_at[i].candidate;
+    return NULL;
+}
+
+static void note_looked_at(struct search *s, struct candidate *c, const struct priced *priced)
+{
+    if (s->looked_at_count == s->looked_at_capacity) {
+        int capacity = 2 * s->looked_at_capacity + 256;
+        s->looked_at = arena_grow(s->arena, s->looked_at, (size_t)s->looked_at_count, (size_t)capacity, sizeof *s->looked_at);
+        s->looked_at_capacity = capacity;
+    }
+    s->looked_at[s->looked_at_count++] = (struct looked_at){c, priced};
+}
+
+static void note_work(struct search *s, const struct candidate *c, int64_t iteration_ns, int64_t other, int64_t boxes)
+{
+    if (s->work_count == s->work_capacity) {
+        int capacity = 2 * s->work_capacity + 256;
+        s->work = arena_grow(s->arena, s->work, (size_t)s->work_count, (size_t)capacity, sizeof *s->work);
+        s->work_capacity = capacity;
+    }
+    s->work[s->work_count++] = (struct layouts_work){c->number, iteration_ns, other, boxes};
+}
+
+// Takes the next layouts out of the line that have to be solved; those that are no better than one looked at follow it.
+static enum status choose_round(struct search *s, struct candidate **round, int *count, struct error *err)
+{
+    *count = 0;
+    for (struct candidate *c; *count < SOLVE_ROUND && (c = first_in_line(s)) && c->level == LEVEL_SHARPENED && c->bound_ns < closing_ns(s);) {
+        queue_pop(&s->queue);
+        struct arena_mark mark = arena_set_mark(s->arena);
+        struct priced *priced = TAKE(s->arena, 1, struct priced);
+        TRY(layout_price(priced, s->problem, &c->layout, s->arena, err));
+        const struct candidate *other = better_known(s, priced);
+        if (other) {
+            arena_reset(s->arena, mark);
+            set_fate(s, c, FATE_SAME, "in nothing better than another layout");
+            follow(s, c, other);
+            note_work(s, c, 0, other->number, 0);
+            continue;
+        }
+        note_looked_at(s, c, priced);
+        round[(*count)++] = c;
+    }
+    return OK;
+}
+
+static void take_plan(struct search *s, const struct plan *plan, int64_t number)
+{
+    if (!plan->stage_count) return;
+    bool better = !s->best.stage_count || plan->iteration_ns < s->best.iteration_ns
+               || (plan->iteration_ns == s->best.iteration_ns && number < s->best_number);
+    if (better) s->best = *plan, s->best_number = number;
+}
+
+static void take_answer(struct search *s, struct candidate *c, const struct layout_answer *a)
+{
+    if (a->sidelined) s->sidelined = a->sidelined;
+    s->effort.boxes += a->plan.effort.boxes;
+    s->effort.relaxations += a->plan.effort.relaxations;
+    s->effort.path_rows += a->plan.effort.path_rows;
+    if (a->infeasible) {
+        set_fate(s, c, FATE_INFEASIBLE, a->reason && *a->reason ? a->reason : "no plan satisfies its limits");
+        c->level = LEVEL_SOLVED;
+        c->bound_ns = INT64_MAX;
+        return;
+    }
+    take_plan(s, &a->plan, c->number);
+    if (a->bound_ns > c->bound_ns) c->bound_ns = a->bound_ns;
+    note_work(s, c, a->plan.stage_count ? a->plan.iteration_ns : 0, -1, a->plan.effort.boxes);
+    if (a->finished) c->level = LEVEL_SOLVED;
+    set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN, a->finished ? "solved to the asked gap" : "stopped while it was solved");
+    if (!a->finished) queue_push(&s->queue, c);
+}
+
+static double seconds_left(const struct search *s)
+{
+    double limit = s->settings->time_limit_s;
+    if (limit <= 0) return 0;
+    double left = limit - (clock_s() - s->begin_s);
+    return left > 0.05 ? left : 0.05;
+}
+
+static bool solve_round(struct search *s, struct candidate **round, int count)
+{
+    struct message requests[SOLVE_ROUND], answers[SOLVE_ROUND] = {{0}};
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], s->arena);
+        request_solve(&requests[i], &round[i]->layout, s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s));
+    }
+    bool whole = ask(s, requests, count, answers);
+    for (int i = 0; i < count; i++) {
+        struct layout_answer answer;
+        if (!answers[i].broken && answer_solve(&answers[i], &answer, s->problem, s->arena)) {
+            take_answer(s, round[i], &answer);
+            continue;
+        }
+        round[i]->level = LEVEL_SOLVED;         // not asked again: what it brought down once it may again
+        set_fate(s, round[i], FATE_OPEN, whole ? "a worker process failed on it" : "stopped while it was solved");
+        queue_push(&s->queue, round[i]);
+    }
+    return whole;
+}
+
+// ---- the whole
+
+static void report(struct search *s)
+{
+    double now = clock_s();
+    int wanted = s->settings->progress;
+    const struct candidate *first = queue_first(&s->queue);
+    if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
+    s->shown_s = now;
+    char plan[32] = "none";
+    if (s->best.stage_count) snprintf(plan, sizeof plan, "%.9f s", (double)s->best.iteration_ns / 1e9);
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", now - s->begin_s, plan,
+            first ? (double)first->bound_ns / 1e9 : 0.0, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
+}
+
+static enum status run(struct search *s, struct error *err)
+{
+    struct candidate *round[SOLVE_ROUND];
+    for (struct candidate *c; (c = first_in_line(s)) && c->bound_ns < closing_ns(s) && !should_stop(s); report(s)) {
+        int count;
+        if (c->level == LEVEL_SOLVED) break;        // a layout that cannot be closed
+        if (c->level == LEVEL_SCANNED) {
+            if (!sharpen_round(s)) break;
+            continue;
+        }
+        TRY(choose_round(s, round, &count, err));
+        if (count && !solve_round(s, round, count)) break;
+    }
+    return OK;
+}
+
+// Followers have the bound of the one they follow, which comes before them in work.
+static void settle_followers(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    for (int i = 0; i < s->follower_count; i++) {
+        const struct follower *f = &s->followers[i];
+        enum layout_fate fate = layouts_fate(l, f->other);
+        if (fate == FATE_INFEASIBLE) {
+            l->reason[f->number] = (uint16_t)layouts_reason(l, FATE_INFEASIBLE, "so is a layout that it is in nothing better than", s->arena);
+            continue;
+        }
+        if (l->value[f->other] > l->value[f->number]) l->value[f->number] = l->value[f->other];
+    }
+}
+
+// What is left in line, inside the window and outside: closed by its bound, or open. Returns the least bound of all.
+static int64_t settle(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    int64_t closing = closing_ns(s), least = INT64_MAX;
+    settle_followers(s);
+    int closed = layouts_reason(l, FATE_BOUND, "no plan of it is better by more than the gap", s->arena);
+    int open = layouts_reason(l, FATE_OPEN, "its bound leaves room for a better plan", s->arena);
+    for (int64_t i = 0; i < l->count; i++) {
+        enum layout_fate fate = layouts_fate(l, i);
+        if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE) continue;
+        if (l->value[i] < least) least = l->value[i];
+        if (fate == FATE_OPEN && l->value[i] >= closing) l->reason[i] = (uint16_t)closed;
+        if (fate == FATE_SAME && l->value[i] < closing) l->reason[i] = (uint16_t)open;
+    }
+    return least;
+}
+
+static int work_by_number(const void *a, const void *b)
+{
+    const struct layouts_work *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void settle_work(struct search *s)
+{
+    struct layouts *l = s->layouts;
+    qsort(s->work, (size_t)s->work_count, sizeof *s->work, work_by_number);
+    int kept = 0;
+    for (int i = 0; i < s->work_count; i++) {       // a layout worked on twice: the later entry stands behind
+        if (kept && s->work[kept - 1].number == s->work[i].number) kept--;
+        s->work[kept++] = s->work[i];
+    }
+    l->work = s->work, l->work_count = kept;
+}
+
+static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
+{
+    struct plan *plan = &r->solved.plan;
+    struct layouts *l = s->layouts;
+    *plan = s->best;
+    plan->name = s->problem->name;
+    plan->seed = s->settings->seed;
+    plan->gap_asked = s->settings->gap;
+    plan->effort = s->effort;
+    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
+    r->solved.sidelined = s->sidelined;
+    r->solved.finished = least_ns >= closing_ns(s);
+    if (plan->stage_count) {
+        if (plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
+        plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    } else {
+        plan->outcome = least_ns == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+        plan->reason = least_ns == INT64_MAX ? "no layout of the space has a plan; the layouts document says why" : "the search was stopped before it met a plan";
+        plan->layout = s->problem->job.layout;
+        plan->micro_batches = job_micro_batches(&s->problem->job) > 0 ? job_micro_batches(&s->problem->job) : 1;
+        plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data;
+        plan->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? 0 : plan->bound_ns;
+    }
+    l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
+    l->chosen = plan->stage_count ? s->best_number : -1;
+    settle_work(s);
+    layouts_count(l);
+}
+
+static void release_shared(void *shared) { munmap(shared, sizeof(int)); }
+
+static enum status begin(struct search *s, struct layouts_result *r, struct error *err)
+{
+    const struct problem *p = s->problem;
+    void *shared = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return fail(err, SYSTEM, "no memory to share with worker processes");
+    arena_defer(s->arena, release_shared, shared);
+    s->told = shared;
+    s->limits = problem_space_limits(p);
+    s->layouts = &r->layouts;
+    s->queue.arena = s->arena;
+    r->layouts = (struct layouts){.name = p->name, .base = p->job.layout, .space = p->job.space, .devices = s->limits.devices,
+                                  .global_batch = p->job.global_batch, .sequence = p->job.sequence, .layers = p->model.layer_count,
+                                  .gap_asked = s->settings->gap, .chosen = -1};
+    TRY(prepare_scan(s, err));
+    s->context = (struct layouts_context){p, s->settings, s->told};
+    struct worker_settings workers = {.count = s->settings->threads, .memory_limit_bytes = s->settings->memory_limit_bytes,
+                                      .run = layouts_serve, .context = &s->context};
+    return worker_pool_open(&s->pool, &workers, s->arena, err);
+}
+
+enum status layouts_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings,
+                           const volatile int *stop, struct arena *arena, struct error *err)
+{
+    struct search s = {.problem = problem, .settings = settings, .stop = stop, .begin_s = clock_s(), .best_number = -1, .arena = arena};
+    *r = (struct layouts_result){0};
+    TRY(problem_check(problem, err));
+    TRY(begin(&s, r, err));
+    if (scan(&s)) {
+        sort_open(&s);
+        TRY(run(&s, err));
+    }
+    worker_pool_close(s.pool);
+    finish(&s, r, settle(&s));
+    return OK;
+}
