@@ -15,7 +15,7 @@ static void show(const struct iterations_fit *fit)
 {
     fprintf(stderr, "%d rows, mean error %.2f %%, %d steps\n", fit->rows, 100 * fit->mean_abs_error, fit->steps);
     for (int k = 0; k < fit->keys.count; k++)
-        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", cost_keys[fit->keys.keys[k]].name, fit->constants[k].value, fit->constants[k].low,
+        fprintf(stderr, "  %-32s %.6g   95 %%: %.6g to %.6g\n", fit->keys.items[k].name, fit->constants[k].value, fit->constants[k].low,
                 fit->constants[k].high);
 }
 
@@ -59,7 +59,7 @@ enum status command_iterations(int argc, char **argv, int *exit_code, struct are
     struct run_set set = {.arena = arena};
     struct predictor *p;
     struct iterations_fit fit;
-    TRY(fit_keys_read(&keys, fit_text, err));
+    TRY(fit_keys_read(&keys, fit_text, arena, err));
     TRY(filter_read(&choice.rows, "--rows", rows, arena, err));
     TRY(runs_add(&set, path, &choice, err));
     TRY(predictor_open(&p, &settings, arena, err));

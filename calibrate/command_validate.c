@@ -14,7 +14,7 @@ struct wishes {
     struct predict_settings predict;
 };
 
-static enum status read_mode(struct validate_settings *s, struct wishes *w, struct error *err)
+static enum status read_mode(struct validate_settings *s, struct wishes *w, struct arena *arena, struct error *err)
 {
     *s = (struct validate_settings){.by = (enum fold_by)w->by, .folds = (int)(w->folds < 0 ? 5 : w->folds), .margins = {w->margin, 1}, .ran_below = 0.75};
     if (w->table && (w->fit || w->fit_rows || w->folds >= 0)) return fail(err, BAD_INPUT, "--table fits by itself: --fit, --fit-rows and --folds do not go with it");
@@ -24,7 +24,7 @@ static enum status read_mode(struct validate_settings *s, struct wishes *w, stru
     if (!w->fit_rows == (w->folds < 0))
         return fail(err, BAD_INPUT, "--fit: expected one of --folds N and --fit-rows ROWS: rows are not scored with constants fitted on them");
     s->mode = w->fit_rows ? VALIDATE_STATED : VALIDATE_FOLDS;
-    return fit_keys_read(&s->keys, w->fit, err);
+    return fit_keys_read(&s->keys, w->fit, arena, err);
 }
 
 static bool is_table(const char *text)
@@ -62,7 +62,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
         {"--cluster", OPTION_TEXT, &w.predict.cluster, 0, 0, NULL, "a file or a shipped name (default: the shipped one with the row's GPU)"},
         {"--costs", OPTION_TEXT, &w.predict.costs, 0, 0, NULL, "a file or a shipped name (default: published)"},
         {"--set", OPTION_TEXT, &w.set, 0, 0, NULL, "numbers of the costs: name=value,..."},
-        {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL, "fit these numbers of the costs: name,..."},
+        {"--fit", OPTION_TEXT, &w.fit, 0, 0, NULL, "fit these numbers of the costs: name,... (a+b: one constant for both)"},
         {"--folds", OPTION_INT, &w.folds, 0, 1000, NULL, "each of N folds with constants fitted on the others; 0: every cell or model is a fold"},
         {"--by", OPTION_NAME, &w.by, 0, 0, fold_by_names, "what stays together in a fold (row: the number modulo N)"},
         {"--fit-rows", OPTION_TEXT, &w.fit_rows, 0, 0, NULL, "fit on these rows (conditions, or another table), score the others"},
@@ -77,7 +77,7 @@ enum status command_validate(int argc, char **argv, int *exit_code, struct arena
     struct run_set set = {.arena = arena};
     struct predictor *p;
     struct validation v;
-    TRY(read_mode(&settings, &w, err));
+    TRY(read_mode(&settings, &w, arena, err));
     TRY(load_runs(&set, &w, tables, count, err));
     w.predict.margin = w.margin;
     TRY(predictor_open(&p, &w.predict, arena, err));

@@ -13,19 +13,40 @@
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };
 
-enum status fit_keys_read(struct fit_keys *k, const char *text, struct error *err)
+static bool has_key(const struct fit_keys *k, int key)
+{
+    for (int i = 0; i < k->count; i++)
+        for (int t = 0; t < k->items[i].count; t++)
+            if (k->items[i].keys[t] == key) return true;
+    return false;
+}
+
+// One constant, "a+b" without a comma.
+static enum status read_key(struct fit_keys *k, const char *text, int length, struct arena *arena, struct error *err)
+{
+    if (k->count == FIT_KEYS_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d constants", FIT_KEYS_MAX);
+    struct fit_key *item = &k->items[k->count++];
+    *item = (struct fit_key){.name = ""};
+    for (int at = 0; at <= length;) {
+        int end = at;
+        while (end < length && text[end] != '+') end++;
+        int key = cost_key_find(arena_print(arena, "%.*s", end - at, text + at));
+        if (key < 0) return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%.*s'", end - at, text + at);
+        if (has_key(k, key)) return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
+        if (item->count == FIT_TIED_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d numbers that are equal", FIT_TIED_MAX);
+        item->keys[item->count++] = key;
+        item->name = arena_print(arena, "%s%s%s", item->name, at ? "+" : "", cost_keys[key].name);
+        at = end + 1;
+    }
+    return OK;
+}
+
+enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *arena, struct error *err)
 {
     *k = (struct fit_keys){0};
     for (const char *at = text; *at;) {
-        char name[64];
         int length = (int)strcspn(at, ",");
-        snprintf(name, sizeof name, "%.*s", length, at);
-        int key = cost_key_find(name);
-        if (key < 0) return fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found '%s'", name);
-        for (int i = 0; i < k->count; i++)
-            if (k->keys[i] == key) return fail(err, BAD_INPUT, "--fit: %s stands twice", cost_keys[key].name);
-        if (k->count == FIT_KEYS_MAX) return fail(err, BAD_INPUT, "--fit: expected at most %d numbers", FIT_KEYS_MAX);
-        k->keys[k->count++] = key;
+        TRY(read_key(k, at, length, arena, err));
         at += length + (at[length] == ',');
     }
     return k->count ? OK : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
@@ -59,25 +80,35 @@ static void put_value(struct estimate *e, const struct cost_key *key, void *cont
     e->value = *(const double *)context;
 }
 
+// Within what a document may hold.
+static double bounded(const struct fit_key *item, double value)
+{
+    for (int t = 0; t < item->count; t++) value = fmin(fmax(value, cost_keys[item->keys[t]].low), cost_keys[item->keys[t]].high);
+    return value;
+}
+
+static void visit_item(const struct fit_key *item, struct costs *costs, const char *const *gpus, int gpu_count, int value_bytes, cost_visitor *visit,
+                       void *context)
+{
+    for (int t = 0; t < item->count; t++)
+        for (int g = 0; g < gpu_count; g++) costs_visit(costs, item->keys[t], gpus[g], value_bytes, visit, context);
+}
+
 static void set_constants(const struct search *s, const double *x)
 {
-    struct costs *costs = predictor_costs(s->predictor);
     for (int k = 0; k < s->keys->count; k++) {
-        const struct cost_key *key = &cost_keys[s->keys->keys[k]];
-        double value = fmin(fmax(exp(x[k]), key->low), key->high);
-        for (int g = 0; g < s->gpu_count; g++) costs_visit(costs, s->keys->keys[k], s->gpus[g], s->value_bytes, put_value, &value);
+        double value = bounded(&s->keys->items[k], exp(x[k]));
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, put_value, &value);
     }
 }
 
 static enum status start(struct search *s, struct error *err)
 {
-    struct costs *costs = predictor_costs(s->predictor);
     for (int k = 0; k < s->keys->count; k++) {
         struct first first = {0, false};
-        for (int g = 0; g < s->gpu_count; g++) costs_visit(costs, s->keys->keys[k], s->gpus[g], s->value_bytes, take_first, &first);
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, take_first, &first);
         if (!(first.value > 0))
-            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to where the search shall begin",
-                        cost_keys[s->keys->keys[k]].name);
+            return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to where the search shall begin", s->keys->items[k].name);
         s->x[k] = log(first.value);
     }
     return OK;
@@ -88,7 +119,7 @@ static enum status start(struct search *s, struct error *err)
 static bool says_something(const struct fit_keys *keys, int metric)
 {
     for (int k = 0; k < keys->count; k++)
-        if (cost_keys[keys->keys[k]].sense == COST_BYTES ? metric_is_memory(metric) : metric_is_time(metric)) return true;
+        if (cost_keys[keys->items[k].keys[0]].sense == COST_BYTES ? metric_is_memory(metric) : metric_is_time(metric)) return true;
     return false;
 }
 
@@ -153,7 +184,7 @@ static enum status find_jacobian(struct search *s, bool first, struct error *err
             length += slope * slope;
         }
         bool none = length < 1e-14 * s->count;
-        if (none && first) return fail(err, BAD_INPUT, "--fit: no row depends on %s", cost_keys[s->keys->keys[k]].name);
+        if (none && first) return fail(err, BAD_INPUT, "--fit: no row depends on %s", s->keys->items[k].name);
         for (int i = 0; i < n; i++) s->jacobian[(s->count + i) * n + k] = 0;
         s->jacobian[(s->count + k) * n + k] = none ? 1 : sqrt(length);
     }
@@ -223,10 +254,10 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
     TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
     int freedom = s->count > n ? s->count - n : 1;
     for (int k = 0; k < n; k++) {
-        const struct cost_key *key = &cost_keys[s->keys->keys[k]];
+        const struct fit_key *item = &s->keys->items[k];
         double width = student_quantile(0.95, freedom) * sqrt(solution.covariance[k * n + k] * square / freedom);
-        double value = fmin(fmax(exp(s->x[k]), key->low), key->high);
-        fit->constants[k] = (struct fitted){value, fmax(value * exp(-width), key->low), fmin(value * exp(width), key->high)};
+        double value = bounded(item, exp(s->x[k]));
+        fit->constants[k] = (struct fitted){value, bounded(item, value * exp(-width)), bounded(item, value * exp(width))};
     }
     fit->rows = s->count;
     fit->gpus = s->gpus;
@@ -249,7 +280,7 @@ void iterations_put(const struct iterations_fit *fit, struct costs *costs, const
 {
     for (int k = 0; k < fit->keys.count; k++) {
         struct origin_note note = {&fit->constants[k], source};
-        for (int g = 0; g < fit->gpu_count; g++) costs_visit(costs, fit->keys.keys[k], fit->gpus[g], fit->value_bytes, put_fitted, &note);
+        visit_item(&fit->keys.items[k], costs, fit->gpus, fit->gpu_count, fit->value_bytes, put_fitted, &note);
     }
 }
 

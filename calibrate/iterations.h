@@ -6,15 +6,18 @@
 #include "calibrate/runs.h"
 #include "data/cost_keys.h"
 
-enum { FIT_KEYS_MAX = 16 };
+enum { FIT_KEYS_MAX = 16, FIT_TIED_MAX = 4 };
+
+// One constant: a number of the costs, or several that are equal.
+struct fit_key { int keys[FIT_TIED_MAX], count; const char *name; };       // of cost_keys
 
 struct fit_keys {
     int count;
-    int keys[FIT_KEYS_MAX];             // of cost_keys
+    struct fit_key items[FIT_KEYS_MAX];
 };
 
-// "gemm_flop_per_s,layer_overhead_s". BAD_INPUT: none such, twice, too many.
-enum status fit_keys_read(struct fit_keys *k, const char *text, struct error *err);
+// "gemm_flop_per_s,layer_overhead_s"; "a+b" is one constant for both. BAD_INPUT: none such, twice, too many.
+enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *arena, struct error *err);
 
 struct fitted { double value, low, high; };     // 95 % by the fit's own covariance, normal residuals assumed
 

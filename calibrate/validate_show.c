@@ -31,7 +31,7 @@ static void show_fits(const struct validation *v, FILE *to)
             high = fmax(high, v->fits[i].constants[k].value);
             sum += v->fits[i].constants[k].value / v->fit_count;
         }
-        fprintf(to, "  %-32s %.5g", cost_keys[keys->keys[k]].name, sum);
+        fprintf(to, "  %-44s %.5g", keys->items[k].name, sum);
         if (v->fit_count > 1) fprintf(to, "   (over the folds %.5g to %.5g)\n", low, high);
         else fprintf(to, "   95 %%: %.5g to %.5g; %d rows, mean error of these %.2f %%\n", v->fits[0].constants[k].low, v->fits[0].constants[k].high,
                      v->fits[0].rows, 100 * v->fits[0].mean_abs_error);

@@ -52,7 +52,7 @@ static void find_predecessors(struct compiler *c, struct arena *arena)
     for (int i = 0; i < s->stream_count; i++)
         for (int k = 0; k < s->streams[i].count; k++) c->in_stream[s->streams[i].operations[k]] = true;
     for (int i = 0; i < c->first[n]; i++) c->is_followed[c->before[i]] = true;
-    for (int i = 0; i < s->carried_count; i++) c->is_carried[s->carried[i].before] = true;
+    for (int i = 0; i < s->carried_count; i++) c->is_carried[s->carried[i].before] = c->is_carried[s->carried[i].after] = true;
 }
 
 // Delays between two operations that have nodes of their own.

@@ -69,17 +69,17 @@ static int find_cycle(const struct graph *g)
 }
 
 // Relaxes once: the inputs that a lap over the candidate's ratio would raise. Whether any rose.
-static bool relax(struct graph *g, struct ratio r, bool all)
+static bool relax(struct graph *g, struct ratio r)
 {
     struct period *p = g->period;
     bool rose = false;
     walk_wide(g, r.laps);
     wide *next = p->end;        // of the inputs: their nodes have been walked
-    for (int i = 0; i < g->input_count; i++) next[1 + i] = all ? never : p->input[i];
+    for (int i = 0; i < g->input_count; i++) next[1 + i] = p->input[i];
     for (int i = 0; i < g->carried_count; i++) {
         struct carried c = g->carried[i];
         wide end = p->end[c.node] - r.length;
-        if (end <= next[1 + c.input]) continue;
+        if (end <= next[1 + c.input] || end < never / 2) continue;      // the latter: nothing leads there
         int origin = p->origin[c.node];
         next[1 + c.input] = end;
         p->from[c.input] = origin;
@@ -115,24 +115,27 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     }
 }
 
-// The greatest ratio; its cycle's inputs, in reverse, in cycle[].
+static void start_over(const struct graph *g)
+{
+    for (int i = 0; i < g->input_count; i++) {
+        g->period->input[i] = 0;
+        g->period->from[i] = -1;
+    }
+}
+
+// The greatest ratio; its cycle's inputs, in reverse, in best_cycle[].
 static struct ratio greatest_ratio(struct graph *g)
 {
     struct period *p = g->period;
-    struct ratio best = {0, 0};
-    memset(p->input, 0, (size_t)g->input_count * sizeof *p->input);
-    relax(g, (struct ratio){0, 1}, true);       // every input has a way into it: the first candidate
-    for (int laps = find_cycle(g); laps > 0;) {
-        best = ratio_of_cycle(p, laps);
-        for (int i = 0; i < g->input_count; i++) {
-            p->input[i] = 0;
-            p->from[i] = -1;
-        }
-        memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
+    struct ratio best = {-1, 1};        // below every cycle's
+    for (int laps = 1; laps > 0;) {
+        start_over(g);
         laps = 0;
-        while (laps == 0 && relax(g, best, false)) laps = find_cycle(g);
+        while (laps == 0 && relax(g, best)) laps = find_cycle(g);
+        if (laps > 0) best = ratio_of_cycle(p, laps);
+        memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
     }
-    assert(best.laps > 0);
+    assert(best.length >= 0);
     return best;
 }
 

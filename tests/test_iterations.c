@@ -56,7 +56,7 @@ static enum status fit_rows(struct iterations_fit *fit, const char *names, const
     struct predictor *p;
     struct fit_keys keys;
     *err = (struct error){OK, ""};
-    TRY(fit_keys_read(&keys, names, err));
+    TRY(fit_keys_read(&keys, names, arena, err));
     TRY(filter_read(&choice.rows, "--rows", rows, arena, err));
     TRY(runs_add(&runs, path, &choice, err));
     TRY(predictor_open(&p, &settings, arena, err));
@@ -84,6 +84,10 @@ static void planted_constants_come_back(void **state)
     CHECK_OK(fit_rows(&fit, "memory,gemm,layer_overhead", "gemm=4e13,memory=5e12,layer_overhead=1e-6", "pp=1", &arena, &err));
     assert_int_equal(fit.rows, 36);
     assert_true(fabs(fit.constants[1].value / planted[0] - 1) < 1e-3 && fabs(fit.constants[0].value / planted[1] - 1) < 1e-3);
+    // One constant for two numbers that are equal.
+    write_rows("gemm=1.8e14,attention=1.8e14", 0, 1, &arena);
+    CHECK_OK(fit_rows(&fit, "gemm+attention", NULL, "", &arena, &err));
+    assert_true(fit.keys.count == 1 && fabs(fit.constants[0].value / 1.8e14 - 1) < 1e-4);
     arena_close(&arena);
 }
 
@@ -148,6 +152,8 @@ static void what_cannot_be_fitted_is_refused(void **state)
     refuse("", NULL, "", "found nothing");
     refuse("speed", NULL, "", "found 'speed'");
     refuse("gemm,gemm_flop_per_s", NULL, "", "gemm_flop_per_s stands twice");
+    refuse("memory,gemm+memory", NULL, "", "memory_bytes_per_s stands twice");
+    refuse("gemm+", NULL, "", "found ''");
     refuse("layer_overhead_s", "layer_overhead_s=0", "", "layer_overhead_s is 0 in these costs");
     refuse("gemm,network_efficiency.infiniband", NULL, "", "no row depends on network_efficiency.infiniband");
     refuse("gemm,memory", NULL, "id=3", "2 constants from 1 rows");

@@ -1,5 +1,6 @@
-// The walk of the solver against a naive event-driven simulation of the same tables, against closed forms
-// (docs/FORMULAS.md 9), and its counts against its length.
+// The walk of the solver against a naive event-driven simulation of the same tables, against ranks that follow rules of
+// their own in rounds, with and without a barrier, against closed forms (docs/FORMULAS.md 9), and its counts against its
+// length.
 #include "data/schedule.h"
 #include "formulate/longest.h"
 
@@ -9,7 +10,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/pipeline.h"
+#include "tests/support/requests.h"
+
+#include <cmocka.h>        // last: it takes the name of fail()
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -24,18 +28,9 @@ static int64_t random_below(uint64_t *state, int64_t n) { return (int64_t)(next_
 
 static struct schedule_request draw_request(uint64_t *state)
 {
-    enum schedule_kind kind = random_below(state, 2) ? SCHEDULE_1F1B : SCHEDULE_GPIPE;
-    int stages = 1 + (int)random_below(state, 9);
-    struct schedule_request r = {
-        .kind = kind,
-        SCHEDULE_PLAIN(stages),
-        .micro_batches = 1 + (int)random_below(state, 14),
-        .epilogue = random_below(state, 2),
-        .sync = random_below(state, 2),
-        .optimizer = random_below(state, 2),
-        .embedding_sync = random_below(state, 3) == 0,
-    };
-    for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_below(state, 2);
+    struct random rng = {next_random(state)};
+    struct schedule_request r = request_random(&rng, 8, 10);
+    r.barrier = true;
     return r;
 }
 
@@ -141,6 +136,127 @@ static void test_random(void **state)
     }
 }
 
+// All schedules and options, and without a barrier many iterations in a row: equal to the nanosecond.
+static void test_random_pipelines(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct schedule s;
+        struct graph *g;
+        struct random rng = {seed};
+        uint64_t draws = seed;
+        arena_open(&arena, NULL);
+        struct schedule_request r = request_random(&rng, 4, 7);
+        if (schedule_build(&s, &r, &arena, &err) != OK) fail_msg("seed %d: %s", (int)seed, err.text);
+        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int);
+        int64_t *durations = draw_durations(&draws, symbols, seed % 3 ? 100 : 5, &arena), sum = 0,
+                expected = pipeline_time(&s, durations, &arena), found = graph_longest(g, durations, counts);
+        if (found != expected)
+            fail_msg("seed %d (%s): %lld, the ranks take %lld", (int)seed, schedule_names[r.kind], (long long)found,
+                     (long long)expected);
+        assert_int_equal(graph_longest(g, durations, NULL), expected);
+        for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
+        assert_true(counts[symbols] >= 1 && (!r.barrier || counts[symbols] == 1));
+        assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
+        arena_close(&arena);
+    }
+}
+
+// ---- tables that no generator writes, whose greatest cycles take several laps
+
+enum { NODES = 8 };
+
+static struct schedule draw_table(uint64_t *state, struct arena *arena)
+{
+    struct schedule s = {.request = {.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(NODES), .micro_batches = 1},
+                         .operations = TAKE(arena, NODES, struct operation),
+                         .operation_count = NODES,
+                         .streams = TAKE(arena, 1, struct stream),
+                         .stream_count = 1,
+                         .dependences = TAKE(arena, NODES * NODES, struct dependence),
+                         .carried = TAKE(arena, NODES + 1, struct dependence)};
+    s.request.barrier = false;
+    s.streams[0] = (struct stream){.kind = STREAM_COMPUTE, .operations = TAKE(arena, NODES, int)};
+    for (int i = 0; i < NODES; i++) {
+        s.operations[i] = (struct operation){symbol_index(NODES, SYMBOL_FORWARD, i), i, 0};
+        if (random_below(state, 4) == 0) s.streams[0].operations[s.streams[0].count++] = i;
+        for (int k = 0; k < i; k++)
+            if (random_below(state, 4) == 0) s.dependences[s.dependence_count++] = (struct dependence){k, i};
+    }
+    int kept = (int)random_below(state, NODES);
+    s.carried[s.carried_count++] = (struct dependence){kept, kept};
+    for (int i = (int)random_below(state, NODES); i >= 0; i--)
+        s.carried[s.carried_count++] =
+            (struct dependence){(int)random_below(state, NODES), (int)random_below(state, NODES)};
+    return s;
+}
+
+// The longest way from the start of `from` to the end of `to` within an iteration, -1: there is none.
+static int64_t way(const struct schedule *s, const int64_t *durations, int from, int to)
+{
+    int64_t longest = from == to ? 0 : -1;
+    for (int i = 0; i < s->dependence_count && from != to; i++)
+        if (s->dependences[i].after == to && way(s, durations, from, s->dependences[i].before) > longest)
+            longest = way(s, durations, from, s->dependences[i].before);
+    for (int i = 1; i < s->streams[0].count && from != to; i++)
+        if (s->streams[0].operations[i] == to && way(s, durations, from, s->streams[0].operations[i - 1]) > longest)
+            longest = way(s, durations, from, s->streams[0].operations[i - 1]);
+    return longest < 0 ? -1 : longest + durations[s->operations[to].symbol];
+}
+
+// Karp's theorem: over all ends of walks of n edges, the least mean of their last edges, the greatest of these. Rounded up.
+static int64_t greatest_mean(const struct schedule *s, const int64_t *durations)
+{
+    int n = s->carried_count;
+    int64_t walk[NODES + 2][NODES + 1], most_length = 0, most_laps = 1;
+    for (int k = 0; k < n; k++) walk[0][k] = 0;
+    for (int step = 1; step <= n; step++)
+        for (int k = 0; k < n; k++) {
+            walk[step][k] = -1;
+            for (int j = 0; j < n; j++) {
+                int64_t length = way(s, durations, s->carried[j].after, s->carried[k].before);
+                if (length >= 0 && walk[step - 1][j] >= 0 && walk[step - 1][j] + length > walk[step][k])
+                    walk[step][k] = walk[step - 1][j] + length;
+            }
+        }
+    for (int k = 0; k < n; k++) {
+        if (walk[n][k] < 0) continue;
+        int64_t length = 0, laps = 0;
+        for (int step = 0; step < n; step++)
+            if (walk[step][k] >= 0 && (!laps || (walk[n][k] - walk[step][k]) * laps < length * (n - step)))
+                length = walk[n][k] - walk[step][k], laps = n - step;
+        if (length * most_laps > most_length * laps) most_length = length, most_laps = laps;
+    }
+    return (most_length + most_laps - 1) / most_laps;
+}
+
+static void test_several_laps(void **state)
+{
+    (void)state;
+    uint64_t seed = 29;
+    int several = 0;
+    for (int round = 0; round < 4000; round++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct graph *g;
+        arena_open(&arena, NULL);
+        struct schedule s = draw_table(&seed, &arena);
+        assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+        int symbols = graph_symbol_count(g), *counts = TAKE(&arena, symbols + 1, int);
+        int64_t *durations = draw_durations(&seed, symbols, round % 2 ? 4 : 1000, &arena), sum = 0,
+                expected = greatest_mean(&s, durations);
+        assert_int_equal(graph_longest(g, durations, counts), expected);
+        for (int i = 0; i < symbols; i++) sum += counts[i] * durations[i];
+        assert_int_equal((sum + counts[symbols] - 1) / counts[symbols], expected);
+        several += counts[symbols] > 1;
+        arena_close(&arena);
+    }
+    assert_true(several > 200);
+}
+
 struct pipeline { struct schedule schedule; struct graph *graph; int64_t *durations; int stage_count; };
 
 static void open_pipeline(struct pipeline *p, enum schedule_kind kind, int stage_count, int micro_batches, bool delay,
@@ -199,6 +315,75 @@ static void test_1f1b_equal_stages(void **state)
             assert_int_equal(graph_longest(p.graph, p.durations, NULL), (m + stages - 1) * 22);
             arena_close(&arena);
         }
+}
+
+// The time of equal stages without transfers, forward, backward and weight gradient each the same everywhere.
+static int64_t equal_time(enum schedule_kind kind, int ranks, int virtual_stages, int slices, int micro_batches, bool barrier,
+                          const int64_t passes[3])
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct schedule s;
+    struct graph *g;
+    struct schedule_request r = {.micro_batches = micro_batches, .barrier = barrier};
+    arena_open(&arena, NULL);
+    request_shape(&r, kind, ranks, virtual_stages, slices);
+    if (schedule_build(&s, &r, &arena, &err) != OK) fail_msg("%s", err.text);
+    assert_int_equal(graph_compile(&g, &s, &arena, &err), OK);
+    int64_t *durations = TAKE(&arena, graph_symbol_count(g), int64_t);
+    for (int i = 0; i < graph_symbol_count(g); i++) {
+        int base = symbol_base_kind(i / r.stage_count);
+        durations[i] = base <= SYMBOL_WEIGHT ? passes[base] : 0;
+    }
+    int64_t time = graph_longest(g, durations, NULL);
+    arena_close(&arena);
+    return time;
+}
+
+// Interleaved (m divisible by p) and looped (m >= p): the bubble of 1F1B, divided by the stages of a rank. Sliced: GPipe of
+// more micro-batches.
+static void test_wound_closed_forms(void **state)
+{
+    (void)state;
+    for (int p = 1; p <= 7; p++)
+        for (int stages = 1; stages <= 5; stages++)
+            for (int m = 1; m <= 4 * p; m++)
+                for (int64_t f = 1; f <= 3; f++)
+                    for (int64_t b = 1; b <= 4; b++) {
+                        const int64_t passes[3] = {f, b, 0}, expected = ((int64_t)m * stages + p - 1) * (f + b);
+                        if (m % p == 0)
+                            assert_int_equal(equal_time(SCHEDULE_INTERLEAVED, p, stages, 1, m, true, passes), expected);
+                        if (m >= p)
+                            assert_int_equal(equal_time(SCHEDULE_LOOPED_BFS, p, stages, 1, m, true, passes), expected);
+                        if (m <= p)
+                            assert_int_equal(equal_time(SCHEDULE_TOKEN_SLICED, p, 1, stages, m, true, passes), expected);
+                    }
+}
+
+// ZB-H1: bubble (p-1)(F+B-W) where W <= F and W <= B, m >= p; never less. ZB-H2 without a barrier: (p-1)(F+B-2W), m >= 2p-1;
+// never less. ZB-V without a barrier: none where F = B = W, m >= 2p-1.
+static void test_zero_bubble_closed_forms(void **state)
+{
+    (void)state;
+    for (int p = 1; p <= 7; p++)
+        for (int m = p; m <= 3 * p + 2; m++)
+            for (int64_t f = 1; f <= 4; f++)
+                for (int64_t b = 1; b <= 4; b++)
+                    for (int64_t w = 1; w <= 5; w++) {
+                        const int64_t passes[3] = {f, b, w}, ideal = m * (f + b + w),
+                                      one = equal_time(SCHEDULE_ZB_H1, p, 1, 1, m, true, passes),
+                                      two = equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, false, passes);
+                        bool short_weight = w <= f && w <= b;
+                        assert_true(one >= ideal + (p - 1) * (f + b - w));
+                        assert_true(two >= ideal + (p - 1) * (f + b - 2 * w));
+                        if (short_weight) assert_int_equal(one, ideal + (p - 1) * (f + b - w));
+                        if (m < 2 * p - 1) continue;
+                        if (short_weight) assert_int_equal(two, ideal + (p - 1) * (f + b - 2 * w));
+                        if (f == b && b == w)
+                            assert_int_equal(equal_time(SCHEDULE_ZB_V, p, 2, 1, m, false, passes), 2 * ideal);
+                        // With a barrier the skew of H2 comes back: at least the fill and the drain's last backwards.
+                        assert_true(equal_time(SCHEDULE_ZB_H2, p, 1, 1, m, true, passes) >= ideal + (p - 1) * f);
+                    }
 }
 
 // Unequal stages with delays: T >= sum over j < i of (e_j + 2 c_j) + m e_i for every i, and the period of every window
@@ -282,8 +467,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random),
+        cmocka_unit_test(test_random_pipelines),
+        cmocka_unit_test(test_several_laps),
         cmocka_unit_test(test_gpipe_closed_form),
         cmocka_unit_test(test_1f1b_equal_stages),
+        cmocka_unit_test(test_wound_closed_forms),
+        cmocka_unit_test(test_zero_bubble_closed_forms),
         cmocka_unit_test(test_1f1b_bounds),
         cmocka_unit_test(test_starting_paths),
     };

@@ -98,7 +98,7 @@ static enum status run_case(struct case_of *c, const char *fit, const char *fit_
     TRY(filter_read(&choice.fit_rows, "--fit-rows", fit_rows ? fit_rows : "", arena, err));
     TRY(runs_add(&c->set, path, &choice, err));
     TRY(predictor_open(&p, &settings, arena, err));
-    if (fit) TRY(fit_keys_read(&c->settings.keys, fit, err));
+    if (fit) TRY(fit_keys_read(&c->settings.keys, fit, arena, err));
     return validate(&c->v, &c->set, p, &c->settings, arena, err);
 }
 

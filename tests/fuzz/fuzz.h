@@ -17,4 +17,7 @@ void fuzz_close(const char *folder);
 // Loads the bytes; aborts when a law is broken. true: they were a valid document.
 bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_t size);
 
+// The same for tables, which are no documents: what loads and is written again reads the same.
+bool fuzz_table(const uint8_t *data, size_t size);
+
 #endif

@@ -1,0 +1,29 @@
+#include "tests/support/requests.h"
+
+void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks, int virtual_stages, int slices)
+{
+    bool winds = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS;
+    r->kind = kind;
+    r->rank_count = ranks;
+    r->virtual_stages = kind == SCHEDULE_ZB_V ? 2 : winds ? virtual_stages : 1;
+    r->stage_count = r->rank_count * r->virtual_stages;
+    r->slice_count = kind == SCHEDULE_TOKEN_SLICED ? slices : 1;
+}
+
+struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max)
+{
+    struct schedule_request r = {.barrier = random_chance(rng, 50)};
+    enum schedule_kind kind = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    int ranks = (int)random_between(rng, 1, ranks_max), stages = (int)random_between(rng, 1, 4),
+        slices = (int)random_between(rng, 1, 4);
+    request_shape(&r, kind, ranks, stages, slices);
+    r.micro_batches = (int)random_between(rng, 1, micro_batches_max);
+    r.local_loss_every = random_chance(rng, 70) ? 0 : (int)random_between(rng, 1, 3);
+    r.sync_overlapped = random_chance(rng, 50);
+    for (int i = 0; i < PART_COUNT; i++) r.parts[i] = random_chance(rng, 60);
+    r.epilogue = random_chance(rng, 50);
+    r.sync = random_chance(rng, 50);
+    r.optimizer = random_chance(rng, 50);
+    r.embedding_sync = r.stage_count > 1 && random_chance(rng, 40);
+    return r;
+}

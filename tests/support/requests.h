@@ -1,0 +1,13 @@
+// Random schedule requests of all kinds and options, small enough for slow oracles.
+#ifndef PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
+#define PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
+
+#include "data/schedule.h"
+#include "tests/support/problems.h"
+
+struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max);
+
+// Some schedules fix how many stages a rank has: sets the stage count too.
+void request_shape(struct schedule_request *r, enum schedule_kind kind, int ranks, int virtual_stages, int slices);
+
+#endif
