@@ -43,30 +43,77 @@ void hear_hashes(struct hearing *h)
 static bool same_number(struct hearing *h, const char *what, int64_t found, int64_t wanted)
 {
     if (found != wanted)
-        verdict_add(h->verdict, h->arena, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found,
-                    (long long)wanted);
+        REJECT(h, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found, (long long)wanted);
     return found == wanted;
+}
+
+static bool is_jobs_layout(struct hearing *h)
+{
+    const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
+    const struct { const char *name; int64_t found, wanted; } numbers[] = {
+        {"tensor degree", x->tensor, y->tensor},
+        {"context degree", x->context, y->context},
+        {"data degree", x->data, y->data},
+        {"pipeline degree", x->pipeline, y->pipeline},
+        {"expert degree", x->expert, y->expert},
+        {"number of stages a rank", x->virtual_stages, y->virtual_stages},
+        {"micro-batch", x->micro_batch, y->micro_batch},
+        {"schedule", (int)x->schedule, (int)y->schedule},
+        {"sequence_parallel", x->sequence_parallel, y->sequence_parallel},
+        {"fused_attention", x->fused_attention, y->fused_attention},
+        {"gradient_sync", (int)x->gradient_sync, (int)y->gradient_sync},
+        {"fused_embedding_sync", x->fused_embedding_sync, y->fused_embedding_sync},
+        {"zero", x->zero, y->zero},
+        {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
+        {"barrier", x->barrier, y->barrier},
+        {"local_loss_every", x->local_loss_every, y->local_loss_every},
+        {"number of slices", x->slice_count, y->slice_count},
+    };
+    bool same = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+        same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
+    for (int i = 0; same && i < x->slice_count; i++) same = same_number(h, "length of a slice", x->slices[i], y->slices[i]);
+    if (same && !layout_equal(x, y)) {
+        REJECT(h, "layout", -1, "the plan's layout is not the job's");
+        same = false;
+    }
+    return same;
+}
+
+// One that the job lets a search choose from, and that fits model and batch.
+static bool is_member(struct hearing *h)
+{
+    struct space_limits limits = problem_space_limits(h->problem);
+    struct error unfit = {OK, ""};
+    if (!space_contains(&h->problem->job.space, &limits, &h->plan->layout, NULL)) {
+        REJECT(h, "layout", -1, "the plan's layout is not in the job's space");
+        return false;
+    }
+    if (problem_check_layout(&h->judged, &unfit) == OK) return true;
+    REJECT(h, "layout", -1, "%s", unfit.text);
+    return false;
+}
+
+// What a plan of this layout has beside its stages.
+static bool has_claims(struct hearing *h)
+{
+    const struct plan *p = h->plan;
+    bool slices = true;
+    for (int s = 0; s < p->stage_count; s++) slices = slices && (p->layout.slice_count == 1 || p->stages[s].slices);
+    if (!slices) REJECT(h, "layout", -1, "claims for the slices behind the first are missing");
+    if (p->layout.virtual_stages > 1 && !p->ranks) REJECT(h, "layout", -1, "claims for the ranks are missing");
+    return slices && (p->layout.virtual_stages == 1 || p->ranks);
 }
 
 bool hear_layout(struct hearing *h)
 {
-    const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
-    bool same = same_number(h, "tensor degree", x->tensor, y->tensor);
-    same &= same_number(h, "context degree", x->context, y->context);
-    same &= same_number(h, "data degree", x->data, y->data);
-    same &= same_number(h, "pipeline degree", x->pipeline, y->pipeline);
-    same &= same_number(h, "expert degree", x->expert, y->expert);
-    same &= same_number(h, "micro-batch", x->micro_batch, y->micro_batch);
-    same &= same_number(h, "schedule", (int)x->schedule, (int)y->schedule);
-    same &= same_number(h, "sequence_parallel", x->sequence_parallel, y->sequence_parallel);
-    same &= same_number(h, "fused_attention", x->fused_attention, y->fused_attention);
-    same &= same_number(h, "gradient_sync", (int)x->gradient_sync, (int)y->gradient_sync);
-    same &= same_number(h, "fused_embedding_sync", x->fused_embedding_sync, y->fused_embedding_sync);
-    same &= same_number(h, "zero", x->zero, y->zero);
-    same &= same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
+    h->judged = problem_with_layout(h->problem, &h->plan->layout);
+    if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
+    h->assay = assay_of(&h->judged);
+    bool same = same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
     same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
     same &= same_number(h, "number of stages", h->plan->stage_count, h->assay.stage_count);
-    return same;
+    return same && has_claims(h);
 }
 
 // ---- bound
@@ -105,7 +152,6 @@ static void match_groups(struct hearing *h)
 
 static enum status judge(struct hearing *h, struct error *err)
 {
-    struct schedule schedule;
     h->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) h->sound[s] = true;
     hear_layers(h);
@@ -115,18 +161,19 @@ static enum status judge(struct hearing *h, struct error *err)
     hear_rules(h);
     hear_graph(h);
     hear_prices(h);
-    hear_memory(h);
     hear_bound(h);
-    TRY(schedule_build(&schedule, &h->request, h->arena, err));
-    hear_schedule(h->verdict, &schedule, &h->request, h->arena);
-    hear_time(h, &schedule);
+    TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
+    int before = h->verdict->violation_count;
+    hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);
+    if (h->verdict->violation_count == before) hear_memory(h);
+    hear_time(h);
     return OK;
 }
 
 enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
                         struct error *err)
 {
-    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = assay_of(problem), .arena = arena};
+    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .arena = arena};
     *v = (struct verdict){.closed_form_ns = -1};
     hear_hashes(&h);
     if (plan->stage_count == 0) {

@@ -14,16 +14,19 @@ static void raise_to(long double *largest, long double ns)
 static void raise_parts(const struct assay *a, int run, int from, int to, struct largest_prices *largest)
 {
     const struct job *j = &a->problem->job;
-    long double price[PART_COUNT], back[PART_COUNT];
-    if (!transfer_unrounded_ns(a, run, from, to, 0, price) || !transfer_unrounded_ns(a, run, to, from, 0, back)) return;
+    struct sending there = {.run = run, .sender = from, .receiver = to},
+                   back = {.run = run, .sender = to, .receiver = from, .backward = true};
+    long double price[PART_COUNT], price_back[PART_COUNT];
+    if (!transfer_unrounded_ns(a, there, price) || !transfer_unrounded_ns(a, back, price_back)) return;
     for (int k = 0; k < PART_COUNT; k++) {
         raise_to(&largest->parts_ns[k], price[k]);
-        raise_to(&largest->parts_ns[k], back[k]);
+        raise_to(&largest->parts_ns[k], price_back[k]);
     }
     for (int i = 0; i < j->boundary_option_count; i++) {
         if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-        transfer_unrounded_ns(a, run, to, from, j->boundary_options[i].rank, back);
-        for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], back[k]);
+        back.rank = j->boundary_options[i].rank;
+        transfer_unrounded_ns(a, back, price_back);
+        for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], price_back[k]);
     }
 }
 

@@ -9,13 +9,17 @@
 struct hearing {
     struct verdict *verdict;
     const struct plan *plan;
-    const struct problem *problem;
-    struct assay assay;
+    const struct problem *problem;      // as given; the job may leave the layout open
+    struct problem judged;              // with the plan's layout
+    struct assay assay;                 // of `judged`
     struct schedule_request request;
+    struct schedule schedule;
     int *group;             // [plan's group]: the cluster's group of that name, -1: there is none
     bool *sound;            // [stage]: layers, group and options exist, so that the stage can be priced
     struct arena *arena;
 };
+
+#define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
 void hear_hashes(struct hearing *h);
 bool hear_layout(struct hearing *h);                // false: the plan has another shape, nothing else can be compared
@@ -29,14 +33,42 @@ void hear_rules(struct hearing *h);
 
 void hear_graph(struct hearing *h);                 // "schedule": what the plan's graph has against what has a price
 void hear_prices(struct hearing *h);
-void hear_memory(struct hearing *h);
+void hear_memory(struct hearing *h);                // of stages, and of ranks with several
 
 // The table against its request, without the generator: "schedule". Any table, so that a test can damage one.
 void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
                    struct arena *arena);
-// Event by event with the plan's own durations; -1: the table has a cycle, or is malformed.
+void hear_time(struct hearing *h);                  // "iteration", "closed_form"
+
+// ---- the schedule's table with the plan's own durations (verify_replay.c, verify_period.c)
+
+// Who waits for whom: streams give an operation at most two successors, dependences any number.
+struct waiting {
+    int *open;              // [operation]: what it still waits for
+    int *first;             // [operation + 1]: where its successors begin
+    int *successors;
+};
+struct waiting judged_waiting(const struct schedule *s, struct arena *arena);
+int64_t judged_duration(const struct plan *plan, const struct operation *o);
+int64_t judged_later(int64_t start_ns, int64_t duration_ns);        // no claim overflows it
+// Event by event; -1: the table has a cycle, or is malformed.
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena);
-void hear_time(struct hearing *h, const struct schedule *s);            // "iteration", "closed_form"
+// Without a barrier: the least T such that no cycle of the repeated graph takes longer than its laps x T. -1 as above.
+int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
+
+// ---- closed forms (verify_closed.c)
+struct closed_form { const char *name; int64_t ns; };       // NULL: there is none for this plan
+struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
+
+// ---- claims against the judge's own sums: a correct one may differ by 1 for each term that was rounded
+struct sum { int64_t value, terms; };
+static inline void sum_add(struct sum *s, int64_t value)
+{
+    s->value += value;
+    s->terms++;
+}
+void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
+                struct sum own);
 
 // ---- of a stage whose decision is sound
 static inline int judged_group(const struct hearing *h, int stage) { return h->group[h->plan->stages[stage].group]; }
@@ -49,6 +81,15 @@ static inline int boundary_rank(const struct hearing *h, int stage)
     return h->plan->boundary_options[h->plan->stages[stage].boundary_option].rank;
 }
 int recomputable_layers(const struct hearing *h, int stage);
+int judged_run(const struct hearing *h, int layer);
+// The mode of one layer: first_layers is full for the first so many that can be recomputed. *left counts those down.
+enum recompute layer_mode(const struct hearing *h, const struct plan_stage *x, int run, int *left);
+
+// ---- of boundaries; false for -1 and for the last stage's
+bool sends_over(const struct hearing *h, int boundary);             // its stages stand on two ranks
+bool sends_back_over(const struct hearing *h, int boundary);        // a gradient too
+bool learns_locally(const struct hearing *h, int stage);            // the boundary behind the stage is local
+
 int in_flight_of(const struct schedule_request *request, int stage);
 
 #endif

@@ -19,7 +19,8 @@ struct assay assay_of(const struct problem *problem)
     const struct layout *l = &j->layout;
     return (struct assay){
         .problem = problem,
-        .stage_count = l->pipeline,
+        .stage_count = layout_stage_count(l),
+        .pipeline = l->pipeline,
         .micro_batches = (int)(j->global_batch / ((int64_t)l->data * l->micro_batch)),
         .ranks = (int64_t)l->data * l->context,
         .collective = (int64_t)l->tensor * l->context,

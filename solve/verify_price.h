@@ -11,7 +11,7 @@
 // The problem and what section 1 of the formulas derives from it.
 struct assay {
     const struct problem *problem;
-    int stage_count, micro_batches;
+    int stage_count, pipeline, micro_batches;       // pipeline: ranks
     int64_t ranks;                  // of a gradient sync: data x context
     int64_t collective;             // tensor x context
     int64_t devices;                // of a stage
@@ -37,9 +37,8 @@ int64_t memory_limit_of(const struct assay *a, int group);
 int64_t constant_bytes_of(const struct assay *a, int group);
 
 // ---- a layer of a run (sections 3 to 5)
-struct layer_duration { int64_t forward_ns, backward_ns, selective_ns, full_ns, optimizer_ns; };
-struct layer_duration layer_duration_of(const struct assay *a, int run,
-                                        int group);    // of a group that is not excluded
+struct layer_duration { int64_t forward_ns, backward_ns, weight_ns, selective_ns, full_ns, optimizer_ns; };
+struct layer_duration layer_duration_of(const struct assay *a, int run, int group, int slice);     // group: not excluded
 struct layer_weight {
     long double sharded, whole;
 };    // values on one GPU; shapes only
@@ -52,7 +51,8 @@ struct layer_bytes {
 struct layer_bytes layer_bytes_of(const struct assay *a, int run);
 
 // ---- transfers and syncs (sections 6 and 7). rank 0: not compressed
-bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT]);
+struct sending { int run, sender, receiver, rank, slice; bool backward; };
+bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct assay *a, int run, int rank);
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank);
 int64_t sync_constant_ns(const struct assay *a, int group);
@@ -61,8 +61,7 @@ bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *n
 
 // ---- the same before rounding, in nanoseconds
 long double optimizer_unrounded_ns(const struct assay *a, int run, int group);
-bool transfer_unrounded_ns(const struct assay *a, int run, int sender, int receiver, int rank,
-                           long double parts[PART_COUNT]);
+bool transfer_unrounded_ns(const struct assay *a, struct sending m, long double parts[PART_COUNT]);
 long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank);
 long double sync_constant_unrounded_ns(const struct assay *a, int group);
 

@@ -80,7 +80,7 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
         unsharded = (long double)s->positions * h;
         break;
     case LAYER_HEAD:
-        sharded = s->tied_embeddings && a->stage_count == 1 ? 0 : table;
+        sharded = s->tied_embeddings && a->pipeline == 1 ? 0 : table;
         unsharded = norm;
         break;
     case LAYER_BLOCK:
@@ -116,11 +116,12 @@ long double optimizer_unrounded_ns(const struct assay *a, int run, int group)
            costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu)->memory_bytes_per_s.value * 1e9L;
 }
 
-struct layer_duration layer_duration_of(const struct assay *a, int run, int group)
+struct layer_duration layer_duration_of(const struct assay *a, int run, int group, int slice)
 {
+    (void)slice;
     const struct layer_time *stated = stated_time(a, run, group);
     if (stated)
-        return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s),
+        return (struct layer_duration){judged_nanoseconds(stated->forward_s), judged_nanoseconds(stated->backward_s), 0,
                                        judged_nanoseconds(stated->selective_s), judged_nanoseconds(stated->full_s),
                                        judged_whole(optimizer_unrounded_ns(a, run, group))};
     const struct job *j = &a->problem->job;

@@ -86,7 +86,7 @@ struct joint judged_stage_link(const struct assay *a, int from, int to)
     const struct node_group *groups = a->problem->cluster.groups;
     struct joint link = stated(a, from, to);
     if (link.joined) return link;
-    if (from == to && a->devices * a->stage_count <= groups[from].gpus_per_node) return intra(a, from);
+    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) return intra(a, from);
     return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node),
                    at_most(a->devices, groups[to].gpus_per_node), true);
 }

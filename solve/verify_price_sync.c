@@ -35,9 +35,9 @@ static bool compressed_bytes(const struct assay *a, struct message m, int rank, 
     return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
 }
 
-bool transfer_unrounded_ns(const struct assay *a, int run, int sender, int receiver, int rank,
-                           long double parts[PART_COUNT])
+bool transfer_unrounded_ns(const struct assay *a, struct sending sending, long double parts[PART_COUNT])
 {
+    int run = sending.run, sender = sending.sender, receiver = sending.receiver, rank = sending.rank;
     const double *share = a->problem->costs.transfer_share;
     struct joint link = judged_stage_link(a, sender, receiver);
     struct message m = message_behind(a, run);
@@ -58,10 +58,10 @@ bool transfer_unrounded_ns(const struct assay *a, int run, int sender, int recei
     return true;
 }
 
-bool transfer_price(const struct assay *a, int run, int sender, int receiver, int rank, int64_t parts[PART_COUNT])
+bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_COUNT])
 {
     long double unrounded[PART_COUNT];
-    if (!transfer_unrounded_ns(a, run, sender, receiver, rank, unrounded)) return false;
+    if (!transfer_unrounded_ns(a, m, unrounded)) return false;
     for (int k = 0; k < PART_COUNT; k++) parts[k] = judged_whole(unrounded[k]);
     return true;
 }

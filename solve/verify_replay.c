@@ -1,5 +1,5 @@
-// The iteration time: the schedule's table played event by event with the plan's own durations, and the closed forms where
-// one holds. An operation starts when everything it waits for has ended; ends are taken from a queue in order of time.
+// The iteration time of a graph with a barrier: the schedule's table played event by event with the plan's own durations. An
+// operation starts when everything it waits for has ended; ends are taken from a queue in order of time.
 #include <string.h>
 
 #include "solve/verify_parts.h"
@@ -32,13 +32,6 @@ static struct event queue_take(struct queue *q)
     return first;
 }
 
-// Who waits for whom: streams give an operation at most two successors, dependences any number.
-struct waiting {
-    int *open;              // [operation]: what it still waits for
-    int *first;             // [operation + 1]: where its successors begin
-    int *successors;
-};
-
 static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after),
                           struct waiting *w)
 {
@@ -56,7 +49,7 @@ static void count_wait(struct waiting *w, int before, int after)
 
 static void list_wait(struct waiting *w, int before, int after) { w->successors[w->first[before]++] = after; }
 
-static struct waiting waiting_of(const struct schedule *s, struct arena *arena)
+struct waiting judged_waiting(const struct schedule *s, struct arena *arena)
 {
     struct waiting w = {TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count + 1, int), NULL};
     for_each_wait(s, count_wait, &w);
@@ -69,13 +62,24 @@ static struct waiting waiting_of(const struct schedule *s, struct arena *arena)
     return w;
 }
 
-static int64_t duration_of(const struct plan *plan, const struct operation *o)
+// Of a slice behind the first.
+static int64_t slice_duration(const struct plan_slice *x, int base_kind)
+{
+    if (base_kind == SYMBOL_FORWARD) return x->forward_ns;
+    if (base_kind == SYMBOL_BACKWARD) return x->backward_ns;
+    return base_kind < SYMBOL_SEND_BACKWARD ? x->send_forward_ns[base_kind - SYMBOL_SEND_FORWARD]
+                                            : x->send_backward_ns[base_kind - SYMBOL_SEND_BACKWARD];
+}
+
+int64_t judged_duration(const struct plan *plan, const struct operation *o)
 {
     int stages = plan->stage_count, kind = o->symbol / stages;
     const struct plan_stage *x = &plan->stages[o->symbol % stages];
+    if (kind >= SYMBOL_KIND_COUNT) return slice_duration(&x->slices[symbol_slice(kind) - 1], symbol_base_kind(kind));
     switch (kind) {
     case SYMBOL_FORWARD: return x->forward_ns;
     case SYMBOL_BACKWARD: return x->backward_ns;
+    case SYMBOL_WEIGHT: return x->weight_ns;
     case SYMBOL_SYNC: return x->sync_ns;
     case SYMBOL_OPTIMIZER: return x->optimizer_ns;
     case SYMBOL_EMBEDDING_SYNC: return plan->embedding_sync_ns;
@@ -87,7 +91,7 @@ static int64_t duration_of(const struct plan *plan, const struct operation *o)
 }
 
 // Absurd claims of a damaged plan must not overflow; they stay absurd.
-static int64_t later(int64_t start, int64_t duration)
+int64_t judged_later(int64_t start, int64_t duration)
 {
     int64_t limit = (int64_t)1 << TIME_LIMIT_BITS;
     if (duration < 0) duration = 0;
@@ -97,106 +101,21 @@ static int64_t later(int64_t start, int64_t duration)
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    struct waiting w = waiting_of(s, arena);
+    struct waiting w = judged_waiting(s, arena);
     struct queue q = {TAKE(arena, s->operation_count, struct event), 0};
     int64_t now = 0;
     int ended = 0;
     for (int i = 0; i < s->operation_count; i++)
-        if (w.open[i] == 0) queue_add(&q, (struct event){later(0, duration_of(plan, &s->operations[i])), i});
+        if (w.open[i] == 0) queue_add(&q, (struct event){judged_later(0, judged_duration(plan, &s->operations[i])), i});
     for (; q.count; ended++) {
         struct event e = queue_take(&q);
         now = e.end_ns;
         for (int i = w.first[e.operation]; i < w.first[e.operation + 1]; i++) {
             int next = w.successors[i];
             if (--w.open[next] == 0)
-                queue_add(&q, (struct event){later(now, duration_of(plan, &s->operations[next])), next});
+                queue_add(&q, (struct event){judged_later(now, judged_duration(plan, &s->operations[next])), next});
         }
     }
     arena_reset(arena, mark);
     return ended == s->operation_count ? now : -1;
-}
-
-// ---- closed forms (docs/FORMULAS.md, section 9)
-
-struct totals {
-    int64_t forward, backward, forward_max, backward_max;
-    int64_t messages;           // one micro-batch's way there and back
-    bool equal, silent, ending; // all stages alike; no message ever takes time; any sync or optimizer
-};
-
-// Every sum here is the length of a path, so none exceeds the replayed time.
-static struct totals totals_of(const struct hearing *h)
-{
-    const struct plan *p = h->plan;
-    struct totals t = {.equal = true, .silent = true, .ending = p->embedding_sync_ns > 0};
-    for (int s = 0; s < p->stage_count; s++) {
-        const struct plan_stage *x = &p->stages[s];
-        t.forward += x->forward_ns;
-        t.backward += x->backward_ns;
-        if (x->forward_ns > t.forward_max) t.forward_max = x->forward_ns;
-        if (x->backward_ns > t.backward_max) t.backward_max = x->backward_ns;
-        t.equal = t.equal && x->forward_ns == p->stages[0].forward_ns && x->backward_ns == p->stages[0].backward_ns;
-        t.ending = t.ending || x->sync_ns > 0 || x->optimizer_ns > 0;
-        for (int part = 0; part < PART_COUNT && s < p->stage_count - 1; part++) {
-            if (!h->request.parts[part]) continue;
-            int64_t last = h->request.epilogue ? x->send_epilogue_ns[part] : x->send_backward_ns[part];
-            t.messages += x->send_forward_ns[part] + last;
-            t.silent = t.silent && !x->send_forward_ns[part] && !x->send_backward_ns[part] && !last;
-        }
-    }
-    return t;
-}
-
-static void find_closed_form(struct hearing *h)
-{
-    const struct plan *p = h->plan;
-    struct totals t = totals_of(h);
-    int64_t m = p->micro_batches, ns = -1;
-    const char *name = NULL;
-    if (p->stage_count == 1) {
-        name = "one stage: m (F + B) + sync + optimizer";
-        ns = m * (t.forward + t.backward) + p->stages[0].sync_ns + p->stages[0].optimizer_ns;
-    } else if (m == 1 && !t.ending) {
-        name = "one micro-batch: sum F + sum B + all messages";
-        ns = t.forward + t.backward + t.messages;
-    } else if (p->layout.schedule == SCHEDULE_GPIPE && t.silent && !t.ending) {
-        name = "GPipe without messages: sum F + (m-1) max F + sum B + (m-1) max B";
-        ns = t.forward + (m - 1) * t.forward_max + t.backward + (m - 1) * t.backward_max;
-    } else if (p->layout.schedule == SCHEDULE_1F1B && t.equal && t.silent && !t.ending) {
-        name = "1F1B, equal stages without messages: (m + p - 1) (F + B)";
-        ns = (m + p->stage_count - 1) * (t.forward_max + t.backward_max);
-    }
-    h->verdict->closed_form = name;
-    h->verdict->closed_form_ns = ns;
-}
-
-static bool has_negative_claim(const struct plan *p)
-{
-    int64_t signs = p->embedding_sync_ns;
-    for (int s = 0; s < p->stage_count; s++) {
-        const struct plan_stage *x = &p->stages[s];
-        signs |= x->forward_ns | x->backward_ns | x->sync_ns | x->optimizer_ns;
-        for (int part = 0; part < PART_COUNT; part++)
-            signs |= x->send_forward_ns[part] | x->send_backward_ns[part] | x->send_epilogue_ns[part];
-    }
-    return signs < 0;
-}
-
-void hear_time(struct hearing *h, const struct schedule *s)
-{
-    const struct plan *p = h->plan;
-    int64_t ns = judged_replay(s, p, h->arena);
-    h->verdict->replayed_ns = ns;
-    if (ns < 0) {
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the table has a cycle: the replay comes to no end");
-        return;
-    }
-    if (ns != p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "iteration", -1, "claimed %lld ns, the replay takes %lld ns (%+lld)",
-                    (long long)p->iteration_ns, (long long)ns, (long long)(p->iteration_ns - ns));
-    if (ns > (int64_t)1 << 53 || has_negative_claim(p)) return;        // the prices have said so
-    find_closed_form(h);
-    if (h->verdict->closed_form_ns >= 0 && h->verdict->closed_form_ns != p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "closed_form", -1, "claimed %lld ns, %s gives %lld ns",
-                    (long long)p->iteration_ns, h->verdict->closed_form, (long long)h->verdict->closed_form_ns);
 }

@@ -48,7 +48,7 @@ static void compare_bytes(const struct priced *p, const struct assay *a, int run
 static void compare_times(const struct priced *p, const struct assay *a, int run, int group)
 {
     const struct priced_run *r = &p->runs[run];
-    struct layer_duration times = layer_duration_of(a, run, group);
+    struct layer_duration times = layer_duration_of(a, run, group, 0);
     near_to(r->forward_ns[group], times.forward_ns, "forward", r->name);
     near_to(r->backward_ns[group], times.backward_ns, "backward", r->name);
     near_to(r->selective_ns[group], times.selective_ns, "selective", r->name);
@@ -64,12 +64,12 @@ static void compare_transfers(const struct priced *p, const struct assay *a, int
     const struct priced_cut *cut = &p->cuts[p->runs[run].cut];
     int at = (from * p->group_count + to) * PART_COUNT;
     int64_t there[PART_COUNT], back[PART_COUNT];
-    bool joined = transfer_price(a, run, from, to, 0, there) && transfer_price(a, run, to, from, 0, back);
+    bool joined = transfer_price(a, (struct sending){.run = run, .sender = from, .receiver = to, .rank = 0}, there) && transfer_price(a, (struct sending){.run = run, .sender = to, .receiver = from, .rank = 0}, back);
     assert_int_equal(cut->forward_ns[at] != PRICE_NONE, joined);
     for (int part = 0; part < PART_COUNT && joined; part++)
         near_to(cut->forward_ns[at + part], there[part], "send forward", p->runs[run].name);
     for (int o = 0; o < p->boundary_option_count && joined; o++) {
-        assert_true(transfer_price(a, run, to, from, p->boundary_options[o].rank, back));
+        assert_true(transfer_price(a, (struct sending){.run = run, .sender = to, .receiver = from, .rank = p->boundary_options[o].rank}, back));
         for (int part = 0; part < PART_COUNT; part++)
             near_to(cut->backward_ns[o][at + part], back[part], "send backward", p->runs[run].name);
     }

@@ -71,7 +71,7 @@ static void compare_run(struct comparison *c, int r)
              boundary_feedback_of(&c->assay, r, p->boundary_options[o].rank));
     for (int g = 0; g < p->group_count; g++) {
         if (p->groups[g].excluded) continue;
-        struct layer_duration d = layer_duration_of(&c->assay, r, g);
+        struct layer_duration d = layer_duration_of(&c->assay, r, g, 0);
         same(c, "forward", r, g, theirs->forward_ns[g], d.forward_ns);
         same(c, "backward", r, g, theirs->backward_ns[g], d.backward_ns);
         same(c, "selective", r, g, theirs->selective_ns[g], d.selective_ns);
@@ -90,8 +90,8 @@ static void compare_messages(struct comparison *c, int r, int from, int to)
     const int64_t *there = &cut->forward_ns[(from * p->group_count + to) * PART_COUNT];
     int64_t forward[PART_COUNT], backward[PART_COUNT];
     bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) &&
-                  transfer_price(&c->assay, r, from, to, 0, forward) &&
-                  transfer_price(&c->assay, r, to, from, 0, backward);
+                  transfer_price(&c->assay, (struct sending){.run = r, .sender = from, .receiver = to, .rank = 0}, forward) &&
+                  transfer_price(&c->assay, (struct sending){.run = r, .sender = to, .receiver = from, .rank = 0}, backward);
     for (int o = 0; o < p->boundary_option_count; o++) {
         const int64_t *back = &cut->backward_ns[o][(from * p->group_count + to) * PART_COUNT];
         bool theirs = there[0] != PRICE_NONE && back[0] != PRICE_NONE;
@@ -99,7 +99,7 @@ static void compare_messages(struct comparison *c, int r, int from, int to)
             fail_msg("problem %d: groups %d and %d are %sjoined for the judge", c->problem, from, to,
                      joined ? "" : "not ");
         if (!joined) continue;
-        transfer_price(&c->assay, r, to, from, p->boundary_options[o].rank, backward);
+        transfer_price(&c->assay, (struct sending){.run = r, .sender = to, .receiver = from, .rank = p->boundary_options[o].rank}, backward);
         for (int part = 0; part < PART_COUNT; part++) {
             same(c, "forward message", r, from * 10 + to, there[part], forward[part]);
             same(c, "backward message", r, from * 10 + to, back[part], backward[part]);
@@ -271,7 +271,7 @@ static void test_by_hand(void **state)
     assert_int_equal(b.working[RECOMPUTE_FULL], 64 + 1024 + 128 + 256 + 768 + 64);
     assert_int_equal(b.message, 64);
     // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e = 640 + 512 + 384 bytes.
-    struct layer_duration d = layer_duration_of(&a, 1, 0);
+    struct layer_duration d = layer_duration_of(&a, 1, 0, 0);
     assert_int_equal(d.forward_ns, 6144 + 512 + 1536 + 1000);
     assert_int_equal(d.backward_ns, 2 * 6144 + 2 * 512 + 2 * 1536 + 1000);
     assert_int_equal(d.selective_ns, 512 + 384);
@@ -279,12 +279,12 @@ static void test_by_hand(void **state)
     assert_int_equal(d.optimizer_ns, 872 * (2 * 12 + 4 + 2));
     // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the link, half delay.
     int64_t parts[PART_COUNT];
-    assert_true(transfer_price(&a, 1, 0, 0, 0, parts));
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 0}, parts));
     assert_int_equal(parts[PART_LINK], 64);
     assert_int_equal(parts[PART_DELAY], 64 + 1000);
     assert_int_equal(parts[PART_BLOCKING], 0);
     // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64, 2 us each end.
-    assert_true(transfer_price(&a, 1, 0, 0, 1, parts));
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 1}, parts));
     assert_int_equal(parts[PART_LINK], 24);
     assert_int_equal(parts[PART_DELAY], 24 + 1000 + 136 + 64 + 4000);
     assert_int_equal(boundary_feedback_of(&a, 1, 1), 64);
