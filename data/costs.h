@@ -39,6 +39,7 @@ struct gpu_costs {
     struct estimate layer_launch_s;             // the host's least time to start a layer's kernels, forward; backward twice
     struct estimate embedding_launch_share;     // of it, in an embedding's pass
     struct estimate collective_launch_s;        // added to each collective of tensor ranks
+    struct estimate step_bytes_per_value;       // memory traffic of the optimizer step beside states, gradients and weights
     struct estimate host_memory_bytes_per_s;    // one GPU's share of its host's memory, reached by an offloaded update
     struct estimate host_link_bytes_per_s;      // between the GPU and its host, one direction
     struct estimate communicator_bytes;         // of each parallel dimension above 1
@@ -55,9 +56,10 @@ struct layer_time {
     double weight_s;                            // of backward_s, the weight gradient's part; 0: not stated, half of it
 };
 
-// All-reduces as they were measured between so many ranks of one node.
+// All-reduces as they were measured between so many ranks of one node, or of several; or messages between two.
 struct collective_times {
     const char *gpu;
+    bool between_nodes, send;
     int64_t ranks;                              // >= 2
     int point_count;                            // >= 1
     double *bytes, *seconds;                    // bytes ascending
@@ -78,6 +80,8 @@ struct costs {
     // Not stated: 0.
     struct estimate transfer_intra_efficiency;              // of transfers between stages, where they reach another share
     struct estimate transfer_network_efficiency[NIC_KIND_COUNT];
+    struct estimate transfer_launch_s;                      // added to the size-dependent time of a transfer between stages
+    struct estimate overlap_slowdown;                       // of two things that run beside each other, the share of the shorter that shows
     struct estimate tensor_overlap;                         // share of tensor collectives hidden under GEMMs
     struct estimate context_overlap;                        // share of attention that can hide the ring of keys and values
     struct estimate allocator_factor;                       // memory taken for a byte asked of the allocator; 0: 1

@@ -13,6 +13,7 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"layer_launch_s", offsetof(struct gpu_costs, layer_launch_s), 1e6},
     {"embedding_launch_share", offsetof(struct gpu_costs, embedding_launch_share), 100},
     {"collective_launch_s", offsetof(struct gpu_costs, collective_launch_s), 1e6},
+    {"step_bytes_per_value", offsetof(struct gpu_costs, step_bytes_per_value), 1e6},
     {"host_memory_bytes_per_s", offsetof(struct gpu_costs, host_memory_bytes_per_s), 1e21},
     {"host_link_bytes_per_s", offsetof(struct gpu_costs, host_link_bytes_per_s), 1e21},
     {"communicator_bytes", offsetof(struct gpu_costs, communicator_bytes), 1125899906842624.0},
@@ -27,6 +28,8 @@ const struct optional_cost optional_transfer_costs[OPTIONAL_TRANSFER_COSTS] = {
 };
 
 const struct optional_cost optional_costs[OPTIONAL_COSTS] = {
+    {"transfer_launch_s", offsetof(struct costs, transfer_launch_s), 1e6},
+    {"overlap_slowdown", offsetof(struct costs, overlap_slowdown), 1},
     {"tensor_overlap", offsetof(struct costs, tensor_overlap), 1},
     {"context_overlap", offsetof(struct costs, context_overlap), 1},
     {"allocator_factor", offsetof(struct costs, allocator_factor), 10},
@@ -142,6 +145,8 @@ enum status collectives_get(const struct json *array, struct costs *c, struct ar
         int points;
         struct json_field fields[] = {
             FIELD_TEXT("gpu", REQUIRED, &to->gpu),
+            FIELD_BOOL("send", OPTIONAL, &to->send),
+            FIELD_BOOL("between_nodes", OPTIONAL, &to->between_nodes),
             FIELD_COUNT("ranks", REQUIRED, &to->ranks, 2, 1 << 20),
             FIELD_ARRAY("bytes", REQUIRED, &bytes),
             FIELD_ARRAY("seconds", REQUIRED, &seconds),
@@ -159,6 +164,7 @@ static enum status check_collectives(const struct costs *c, struct error *err)
     const char *file = c->document.path ? c->document.path : "costs";
     for (int i = 0; i < c->collective_count; i++) {
         const struct collective_times *t = &c->collectives[i];
+        if (t->send && t->ranks != 2) return fail(err, BAD_INPUT, "%s: collectives[%d].ranks: a send is between 2, found %lld", file, i, (long long)t->ranks);
         if (!t->gpu || !*t->gpu || t->ranks < 2 || t->point_count < 1 || t->point_count > POINTS_MAX)
             return fail(err, BAD_INPUT, "%s: collectives[%d]: expected a gpu, at least 2 ranks and 1 to %d points", file, i, POINTS_MAX);
         for (int k = 0; k < t->point_count; k++)
@@ -176,6 +182,8 @@ static void put_collectives(struct json_writer *w, const struct costs *c)
         const struct collective_times *t = &c->collectives[i];
         json_open_object(w, NULL);
         json_put_text(w, "gpu", t->gpu);
+        json_put_bool(w, "send", t->send);
+        json_put_bool(w, "between_nodes", t->between_nodes);
         json_put_count(w, "ranks", t->ranks);
         json_open_flat_array(w, "bytes");
         for (int k = 0; k < t->point_count; k++) json_put_number(w, NULL, t->bytes[k]);

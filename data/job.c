@@ -73,6 +73,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_BOOL("adam", OPTIONAL, &j->adam),
         FIELD_NAME("trainer", OPTIONAL, &j->trainer, trainer_names),
         FIELD_BOOL("fused_loss", OPTIONAL, &j->fused_loss),
+        FIELD_BOOL("scattered_messages", OPTIONAL, &j->scattered_messages),
         FIELD_OBJECT("layout", REQUIRED, &layout),
         FIELD_OBJECT("space", OPTIONAL, &space),
         FIELD_ARRAY("recompute", OPTIONAL, &recompute),
@@ -213,6 +214,7 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     json_put_bool(&w, "adam", j->adam);
     json_put_text(&w, "trainer", trainer_names[j->trainer]);
     json_put_bool(&w, "fused_loss", j->fused_loss);
+    json_put_bool(&w, "scattered_messages", j->scattered_messages);
     layout_put(&w, "layout", &j->layout);
     space_put(&w, "space", &j->space);
     modes_put(&w, "recompute", j->recompute);

@@ -120,6 +120,7 @@ struct job {
     bool adam;                                      // 12 B per parameter in 16-bit training, 8 in fp32; else no state
     enum trainer trainer;
     bool fused_loss;                                // a compiled cross entropy, which keeps its exponentials
+    bool scattered_messages;                        // each tensor rank sends its part of a message between stages alone
     struct layout layout;
     struct space space;                             // given: solve searches it, and `layout` says what is fixed
     bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum precision { FP32, FP16, BF16, PRECISION_COUNT };
+// FP8: the matrices of blocks are multiplied in 8 bits; weights, activations, attention and logits are as in BF16.
+enum precision { FP32, FP16, BF16, FP8, PRECISION_COUNT };
 extern const char *const precision_names[];             // ended by NULL, as are all name tables
 static inline int precision_bytes(enum precision p) { return p == FP32 ? 4 : 2; }
 

@@ -55,14 +55,14 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
         return false;
     }
     int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1), tp = stated(row->tp, 1);
-    int64_t padded = 128 * tp;          // as Megatron pads the vocabulary of GPT-2
     p->problem.model.shape = (struct shape){
         .hidden = row->hidden,
         .ffn = stated(row->ffn, 4 * row->hidden),
         .heads = heads,
         .kv_heads = stated(row->kv_heads, heads),
         .head_width = stated(row->head_width, row->hidden >= heads ? row->hidden / heads : 1),
-        .vocabulary = stated(row->vocab, (50257 + padded - 1) / padded * padded),
+        .vocabulary = stated(row->vocab, 50257),
+        .vocabulary_multiple = row->vocab == NOT_STATED || tp > 1 ? 128 : 0,        // as Megatron pads it for tensor ranks
         .positions = stated(row->positions, gpt ? row->seq : 0),
         .gated_ffn = stated(row->gated, family == FAMILY_LLAMA),
         .rms_norm = stated(row->rms_norm, family == FAMILY_LLAMA),

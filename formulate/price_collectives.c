@@ -5,17 +5,19 @@
 
 #include "formulate/pricing.h"
 
-const struct collective_times *find_collective(const struct pricing *x, int group, double ranks)
+const struct collective_times *find_collective(const struct pricing *x, int group, double ranks, bool between_nodes, bool send)
 {
     const struct costs *costs = &x->problem->costs;
-    for (int i = 0; i < costs->collective_count; i++)
-        if ((double)costs->collectives[i].ranks == ranks && !strcmp(costs->collectives[i].gpu, x->problem->cluster.groups[group].gpu))
-            return &costs->collectives[i];
+    const char *gpu = x->problem->cluster.groups[group].gpu;
+    for (int i = 0; i < costs->collective_count; i++) {
+        const struct collective_times *t = &costs->collectives[i];
+        if ((double)t->ranks == ranks && t->between_nodes == between_nodes && t->send == send && !strcmp(t->gpu, gpu)) return t;
+    }
     return NULL;
 }
 
 // Between two points a straight line of the logarithms.
-static double table_s(const struct collective_times *table, double bytes)
+double table_price_s(const struct collective_times *table, double bytes)
 {
     int last = table->point_count - 1, at = 1;
     if (bytes <= 0) return 0;
@@ -29,7 +31,7 @@ static double table_s(const struct collective_times *table, double bytes)
 double all_reduce_price_s(const struct link_price *link, double bytes, double ranks)
 {
     if (ranks <= 1) return 0;
-    if (link->table) return table_s(link->table, bytes);
+    if (link->table) return table_price_s(link->table, bytes);
     return 2 * (ranks - 1) / ranks * bytes / link->bytes_per_s + 2 * (ranks - 1) * link->latency_s;
 }
 
@@ -51,7 +53,7 @@ double scatter_s(const struct pricing *x, const struct link_price *link, double 
     if (ranks <= 1) return 0;
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
     double message = mean_message(x);
-    return message > 0 ? bytes / message * table_s(link->table, message) / 2 : 0;
+    return message > 0 ? bytes / message * table_price_s(link->table, message) / 2 : 0;
 }
 
 double scatter_latency_s(const struct link_price *link, double ranks)

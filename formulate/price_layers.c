@@ -26,7 +26,7 @@ struct compute { double forward, backward, weight, attention; };
 
 static double gemm_rate(const struct pricing *x, const struct layer_run *run, int group)
 {
-    const struct precision_costs *rates = x->rates[group];
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
     double rate = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmod(x->v / x->t, 8) != 0;
     return misaligned ? rate * share : rate;
@@ -47,16 +47,20 @@ static struct compute compute_of(const struct pricing *x, const struct layer_run
     double beta = x->problem->job.layout.fused_attention ? 2.5 : 2, gemm = gemm_rate(x, run, group);
     double matrices = matrices_s(x, run, work, group), adapters = work->adapters / gemm;
     struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
-    c.forward = matrices + adapters + c.attention + work->memory / memory + overhead;
-    c.backward = matrices * (run->frozen ? 1 : 2) + 2 * adapters + beta * c.attention + 2 * work->memory / memory + overhead;
+    c.forward = matrices + adapters + c.attention + (work->memory + work->casts) / memory + overhead;
+    c.backward = matrices * (run->frozen ? 1 : 2) + 2 * adapters + beta * c.attention + (2 * work->memory + work->casts) / memory + overhead;
     if (!run->frozen) c.backward += work->gathered / memory;
     if (run->frozen) c.weight = adapters;
     else if (run->kind != LAYER_EMBEDDING) c.weight = matrices - work->weightless / gemm;
     return c;
 }
 
-// One after the other, or the one beside the other.
-static double joined(const struct pricing *x, double pass, double gather) { return x->overlapped ? fmax(pass, gather) : pass + gather; }
+// One after the other, or the one beside the other, which slows both.
+static double joined(const struct pricing *x, double pass, double gather)
+{
+    if (!x->overlapped) return pass + gather;
+    return fmax(pass, gather) + x->problem->costs.overlap_slowdown.value * fmin(pass, gather);
+}
 
 // The host starts a block's collectives with its kernels, all of which the GPU may be waiting for; those of the end layers
 // come after.

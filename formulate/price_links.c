@@ -2,6 +2,7 @@
 // once by a fixed part, never by order of arrival. docs/FORMULAS.md section 2.
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #include "formulate/pricing.h"
 
@@ -81,9 +82,10 @@ static struct link_price ring_price(const struct pricing *x, int group, double s
 static struct link_price link_over(const struct pricing *x, int group, double devices, double ranks, double streams, bool one_nic)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
-    if (devices > g->gpus_per_node) return ring_price(x, group, streams, one_nic);
-    struct link_price price = intra_price(x, g);
-    if (x->problem->costs.collective_count && ranks > 1) price.table = find_collective(x, group, ranks);
+    bool leaves = devices > g->gpus_per_node;
+    struct link_price price = leaves ? ring_price(x, group, streams, one_nic) : intra_price(x, g);
+    bool stated = leaves && find_stated(&x->problem->cluster, group, group);
+    if (x->problem->costs.collective_count && ranks > 1 && !stated) price.table = find_collective(x, group, ranks, leaves, false);
     return price;
 }
 
@@ -100,6 +102,14 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group) { re
 struct link_price link_of_experts(const struct pricing *x, int group) { return link_over(x, group, x->t * x->x, 0, x->t * x->x, true); }
 struct link_price link_of_pool(const struct pricing *x, int group) { return link_over(x, group, x->D, 0, x->D, true); }
 
+// Messages between two GPUs of one kind may have been measured.
+static void find_sends(const struct pricing *x, struct link_price *price, int from, int to)
+{
+    const struct cluster *cluster = &x->problem->cluster;
+    if (!x->problem->costs.collective_count || strcmp(cluster->groups[from].gpu, cluster->groups[to].gpu)) return;
+    price->table = find_collective(x, from, 2, !price->intra, true);
+}
+
 static struct link_price one_way(const struct pricing *x, int from, int to)
 {
     const struct cluster *cluster = &x->problem->cluster;
@@ -110,9 +120,12 @@ static struct link_price one_way(const struct pricing *x, int from, int to)
         struct link_price price = intra_price(x, a);
         const struct costs *costs = &x->problem->costs;
         price.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
+        find_sends(x, &price, from, to);
         return price;
     }
-    return network_price(x, from, to, fmin(a->gpus_per_node, x->D), fmin(b->gpus_per_node, x->D), true, true);
+    struct link_price price = network_price(x, from, to, fmin(a->gpus_per_node, x->D), fmin(b->gpus_per_node, x->D), true, true);
+    find_sends(x, &price, from, to);
+    return price;
 }
 
 struct link_price link_of_stages(const struct pricing *x, int from, int to)

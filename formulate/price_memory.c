@@ -80,7 +80,8 @@ double optimizer_s(const struct pricing *x, const struct layer_run *run, int gro
     struct layer_parameters p = parameters_of(x, run);
     double state = state_bytes(x, &p);
     if (!x->problem->job.layout.offload_optimizer)
-        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3)) / gpu->memory_bytes_per_s.value;
+        return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) + gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
+               gpu->memory_bytes_per_s.value;
     double moved = (x->e_g + x->e) * kept_values(x, &p, 1);
     return moved / gpu->host_link_bytes_per_s.value + (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
 }

@@ -4,15 +4,15 @@
 
 #include "formulate/pricing.h"
 
-// A class before pricing. returns: a gradient is sent back over the boundary.
-struct message { double bytes, rows, columns; bool returns; };
+// A class before pricing. returns: a gradient is sent back over the boundary; scattered: by parts of tensor ranks.
+struct message { double bytes, rows, columns; bool returns, scattered; };
 
 // Classes are told apart by what is sent and by what compression could make of it.
 static int find_class(const struct message *messages, int count, const struct message *m)
 {
     for (int i = 0; i < count; i++)
         if (messages[i].bytes == m->bytes && messages[i].rows == m->rows && messages[i].columns == m->columns &&
-            messages[i].returns == m->returns)
+            messages[i].returns == m->returns && messages[i].scattered == m->scattered)
             return i;
     return -1;
 }
@@ -23,6 +23,14 @@ static double compressed_bytes(const struct pricing *x, const struct message *m,
     if (rank <= 0 || m->rows <= 0 || m->columns <= 0 || !m->returns) return 0;
     double bytes = x->e * rank * (m->rows + m->columns);
     return bytes < m->bytes ? bytes : 0;
+}
+
+// What one device sends. Where tensor ranks hold the same message, each may send its part alone.
+static double sent_bytes(const struct pricing *x, const struct message *m, double rank)
+{
+    double compressed = compressed_bytes(x, m, rank);
+    if (compressed > 0) return compressed;
+    return m->scattered ? m->bytes / x->t : m->bytes;
 }
 
 // Compress and orthogonalise on the sender, decompress on the receiver.
@@ -39,7 +47,8 @@ static enum status price_parts(const struct pricing *x, int64_t *parts, const st
                                double extra_s, struct error *err)
 {
     const double *share = costs_transfer_share(&x->problem->costs, x->problem->job.layout.schedule);
-    double size_s = bytes / link->bytes_per_s;
+    double size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
+    if (bytes > 0) size_s += x->problem->costs.transfer_launch_s.value;
     for (int part = 0; part < PART_COUNT; part++) {
         double seconds = share[part] * size_s + (part == PART_DELAY ? link->latency_s + extra_s : 0);
         TRY(round_time(&parts[part], seconds, "transfer time", transfer_part_names[part], err));
@@ -63,11 +72,11 @@ static enum status price_slice(const struct pricing *x, struct priced_cut *cut, 
         }
         return OK;
     }
-    TRY(price_parts(x, &cut->forward_ns[at], &there, share * m->bytes, 0, err));
+    TRY(price_parts(x, &cut->forward_ns[at], &there, share * sent_bytes(x, m, 0), 0, err));
     for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
-        double rank = priced->boundary_options[option].rank, bytes = compressed_bytes(x, m, rank);
-        double work_s = bytes > 0 ? compression_s(x, m, rank, to, from) : 0;
-        TRY(price_parts(x, &cut->backward_ns[option][at], &back, share * (bytes > 0 ? bytes : m->bytes), work_s, err));
+        double rank = priced->boundary_options[option].rank;
+        double work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, to, from) : 0;
+        TRY(price_parts(x, &cut->backward_ns[option][at], &back, share * sent_bytes(x, m, rank), work_s, err));
     }
     return OK;
 }
@@ -98,7 +107,8 @@ enum status price_transfers(struct pricing *x, struct error *err)
     for (int run = 0; run < priced->run_count; run++) {
         const struct layer_run *layers = &x->problem->model.runs[run];
         struct layer_bytes bytes = bytes_of_layer(x, layers);
-        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns, run_has_gradient(x, layers)};
+        struct message m = {bytes.message, bytes.matrix_rows, bytes.matrix_columns, run_has_gradient(x, layers), false};
+        m.scattered = x->problem->job.scattered_messages && layers->kind != LAYER_MEASURED && !x->problem->job.layout.sequence_parallel;
         int class = find_class(messages, priced->cut_count, &m);
         if (class < 0) messages[class = priced->cut_count++] = m;
         priced->runs[run].cut = class;

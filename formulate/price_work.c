@@ -18,6 +18,12 @@ struct slice slice_of(const struct pricing *x, int slice)
                           .share = length / x->s};
 }
 
+// Inputs of the matrices, written once more in 8 bits and read again.
+static double cast_bytes(const struct pricing *x, double n, double ffn)
+{
+    return x->problem->job.precision == FP8 ? 4 * n * (2 * x->h + x->q / x->t + ffn / x->t) : 0;
+}
+
 static void add_attention(const struct pricing *x, const struct slice *slice, struct layer_work *work)
 {
     bool fused = x->problem->job.layout.fused_attention;
@@ -37,11 +43,13 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
                       2 * x->g * x->h * ffn * routed / x->t;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t + 4 * routed * x->h * x->e +
                        8 * n * (double)e->experts / x->t;
+        work.casts = cast_bytes(x, n, shared + routed / n * ffn);
     } else {
         double widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
         work.linear = 2 * n * (attention + x->g * x->h * x->f) / x->t;
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
         work.memory += x->g * n * x->f * x->e / x->t;
+        work.casts = cast_bytes(x, n, x->f);
     }
     add_attention(x, slice, &work);
     return work;

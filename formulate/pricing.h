@@ -18,7 +18,7 @@ struct pricing {
     bool overlapped, has_pool, has_trained_experts, has_experts;
     // By group, NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
-    const struct precision_costs *rates[GROUPS_MAX];
+    const struct precision_costs *rates[GROUPS_MAX], *head_rates[GROUPS_MAX];      // head: of BF16 where the job's are FP8
 };
 
 // One stream over a link, efficiencies and sharing counted. joined false: there is none. table: all-reduces between exactly
@@ -44,8 +44,9 @@ struct slice { double tokens, score_cells, causal_cells, share; };
 // One pass of one slice over one layer, before rounding (section 3).
 struct layer_seconds { double forward, backward, weight, selective, full; };
 
-// Work of a forward pass on one device: FLOP of trained and of frozen matrices and of adapters, of attention; bytes.
-struct layer_work { double linear, adapters, attention, memory, scores, gathered, weightless; };
+// Work of a forward pass on one device: FLOP of matrices, of adapters, of attention; bytes, and of them the scores' and a
+// pool's; FLOP that has no weights; bytes cast to 8 bits, forward and backward alike.
+struct layer_work { double linear, adapters, attention, memory, scores, gathered, weightless, casts; };
 
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if it is 2^53 or more.
 enum status round_time(int64_t *ns, double seconds, const char *term, const char *of, struct error *err);
@@ -64,7 +65,8 @@ struct link_price link_of_stages(const struct pricing *x, int from, int to);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
 
 // ---- price_collectives.c (section 2)
-const struct collective_times *find_collective(const struct pricing *x, int group, double ranks);
+const struct collective_times *find_collective(const struct pricing *x, int group, double ranks, bool between_nodes, bool send);
+double table_price_s(const struct collective_times *table, double bytes);
 double all_reduce_price_s(const struct link_price *link, double bytes, double ranks);
 // Reduce-scatter or all-gather, and what each takes however little is sent.
 double scatter_s(const struct pricing *x, const struct link_price *link, double bytes, double ranks);

@@ -92,7 +92,7 @@ const struct planted planted_damages[] = {
     {FORMAT_COSTS, "\"blocking\": 0.25", "\"blocking\": 0.35", "transfer_share", false},
     {FORMAT_COSTS, "\"infiniband\"", "\"token_ring\"", "token_ring", true},
     {FORMAT_COSTS, "\"forward_s\": 0.0001", "\"forward_s\": -0.0001", "layer_times[0].forward_s", true},
-    {FORMAT_COSTS, "\"precision\": \"fp16\"", "\"precision\": \"fp8\"", "precisions[1].precision", true},
+    {FORMAT_COSTS, "\"precision\": \"fp16\"", "\"precision\": \"fp9\"", "precisions[1].precision", true},
     // jobs
     {FORMAT_JOB, "\"global_batch\": 32", "\"global_batch\": 33", "global_batch", false},
     {FORMAT_JOB, "\"gradient_bytes_per_value\": 4", "\"gradient_bytes_per_value\": 3", "gradient_bytes_per_value", true},

@@ -85,6 +85,7 @@ void same_costs(const struct costs *a, const struct costs *b)
         same_estimate(&a->gpus[i].layer_launch_s, &b->gpus[i].layer_launch_s);
         same_estimate(&a->gpus[i].embedding_launch_share, &b->gpus[i].embedding_launch_share);
         same_estimate(&a->gpus[i].collective_launch_s, &b->gpus[i].collective_launch_s);
+        same_estimate(&a->gpus[i].step_bytes_per_value, &b->gpus[i].step_bytes_per_value);
         same_estimate(&a->gpus[i].host_memory_bytes_per_s, &b->gpus[i].host_memory_bytes_per_s);
         same_estimate(&a->gpus[i].host_link_bytes_per_s, &b->gpus[i].host_link_bytes_per_s);
         same_estimate(&a->gpus[i].communicator_bytes, &b->gpus[i].communicator_bytes);
@@ -101,6 +102,8 @@ void same_costs(const struct costs *a, const struct costs *b)
     for (int k = 0; k < PART_COUNT; k++) SAME_NUMBER(transfer_share[k]);
     same_estimate(&a->transfer_intra_efficiency, &b->transfer_intra_efficiency);
     for (int k = 0; k < NIC_KIND_COUNT; k++) same_estimate(&a->transfer_network_efficiency[k], &b->transfer_network_efficiency[k]);
+    same_estimate(&a->transfer_launch_s, &b->transfer_launch_s);
+    same_estimate(&a->overlap_slowdown, &b->overlap_slowdown);
     same_estimate(&a->tensor_overlap, &b->tensor_overlap);
     same_estimate(&a->context_overlap, &b->context_overlap);
     same_estimate(&a->allocator_factor, &b->allocator_factor);
@@ -111,7 +114,7 @@ void same_costs(const struct costs *a, const struct costs *b)
     SAME(collective_count);
     for (int i = 0; i < a->collective_count; i++) {
         SAME_TEXT(collectives[i].gpu);
-        SAME(collectives[i].ranks); SAME(collectives[i].point_count);
+        SAME(collectives[i].send); SAME(collectives[i].between_nodes); SAME(collectives[i].ranks); SAME(collectives[i].point_count);
         for (int k = 0; k < a->collectives[i].point_count; k++) {
             SAME_NUMBER(collectives[i].bytes[k]); SAME_NUMBER(collectives[i].seconds[k]);
         }
@@ -130,7 +133,7 @@ static void same_rule(const struct rule *a, const struct rule *b)
 void same_job(const struct job *a, const struct job *b)
 {
     SAME_TEXT(name);
-    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(fused_loss); SAME(layout.expert);
+    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(fused_loss); SAME(scattered_messages); SAME(layout.expert);
     SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
     SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
     for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);
