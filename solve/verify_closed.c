@@ -77,7 +77,7 @@ static struct closed_form equal_stages(const struct plan *p, const struct schedu
         return (struct closed_form){"looped, equal stages without messages: (m v + p - 1) (F + B)",
                                     (m * stages + ranks - 1) * (f + b)};
     case SCHEDULE_ZB_H1:
-        if (!r->barrier || m < ranks || w > f) break;
+        if (!r->barrier || m < ranks || w > f || w > b) break;
         return (struct closed_form){"ZB-H1, equal stages without messages: m (F + B + W) + (p - 1) (F + B - W)",
                                     m * (f + b + w) + (ranks - 1) * (f + b - w)};
     case SCHEDULE_ZB_H2:
