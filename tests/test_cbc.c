@@ -12,9 +12,11 @@
 #include "formulate/price.h"
 #include "solve/solve.h"
 #include "tests/support/check.h"
+#include "tests/support/oracle.h"
 #include "tests/support/problems.h"
+#include "tests/support/random_priced.h"
 
-enum { PROBLEMS = 80 };
+enum { PROBLEMS = 80, PRICED_PROBLEMS = 8, PLANS_MAX = 20000 };
 
 static char folder[64] = "build/cbc-XXXXXX";
 
@@ -40,7 +42,7 @@ static int read_solution(const char *path, double *objective, struct named_value
 }
 
 // Durations of the symbols: a column may stand for several; the map says for which.
-static void read_durations(int64_t *durations, const char *map_path, int stages, const struct named_value *values, int count, struct arena *arena)
+static void read_durations(int64_t *durations, const char *map_path, int stages, int slices, const struct named_value *values, int count, struct arena *arena)
 {
     struct error err = {OK, ""};
     const char *text, *role, *name;
@@ -63,70 +65,93 @@ static void read_durations(int64_t *durations, const char *map_path, int stages,
         while (i < count && strcmp(values[i].name, name)) i++;
         CHECK_OK(json_texts(&of, &kinds, &kind_count, arena, &err));
         for (int k = 0; k < kind_count; k++)
-            for (int kind = 0; kind < SYMBOL_KIND_COUNT; kind++)
+            for (int kind = 0; kind < symbol_kind_count(slices); kind++)
                 if (!strcmp(symbol_kind_name(kind), kinds[k])) durations[symbol_index(stages, kind, stage)] = i < count ? llround(values[i].value) : 0;
     }
 }
 
-static void check_one(uint64_t seed, int *checked)
+// Whether there was a program to compare.
+static bool check_priced(const struct priced *priced, const char *name, struct arena *arena)
 {
     static const volatile int never = 0;
-    struct arena arena;
     struct error err = {OK, ""};
-    struct problem problem;
-    struct priced priced;
     struct schedule schedule;
     struct graph *graph;
     struct solve_settings settings;
     struct solve_result result;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.program_path = arena_print(arena, "%s/program.mps", folder);
+    settings.map_path = arena_print(arena, "%s/map.json", folder);
+    CHECK_OK(solve_run(&result, priced, &settings, NULL, &never, arena, &err));
+    if (result.plan.outcome == OUTCOME_OPTIMAL) {
+        struct schedule_request request = schedule_request_of(priced);
+        int symbols = symbol_count(priced->stage_count, priced->slice_count);
+        double objective = 0;
+        struct named_value *values = NULL;
+        int64_t *whole = TAKE(arena, symbols, int64_t);
+        const char *solution = arena_print(arena, "%s/solution.txt", folder);
+        CHECK_OK(schedule_build(&schedule, &request, arena, &err));
+        CHECK_OK(graph_compile(&graph, &schedule, arena, &err));
+        int failed = system(arena_print(arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1", settings.program_path, solution, folder));
+        int value_count = read_solution(solution, &objective, &values, arena);
+        if (failed || value_count < 0) fail_msg("%s: cbc found no optimum", name);
+        read_durations(whole, settings.map_path, priced->stage_count, priced->slice_count, values, value_count, arena);
+        double optimum = (double)result.plan.iteration_ns, replayed = (double)graph_longest(graph, whole, NULL);
+        if (fabs(replayed - optimum) > 1e-6 * optimum || objective > optimum * (1 + 1e-6))
+            fail_msg("%s: cbc's objective %.3f, its plan replayed %.0f ns, optimum %.0f ns", name, objective, replayed, optimum);
+        unlink(solution);
+    }
+    unlink(settings.program_path);
+    unlink(settings.map_path);
+    unlink(arena_print(arena, "%s/log.txt", folder));
+    return result.plan.outcome == OUTCOME_OPTIMAL;
+}
+
+static bool check_problem(uint64_t seed)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct problem problem;
+    struct priced priced;
     struct random rng = {seed};
     struct random_limits limits = random_limits_small();
     arena_open(&arena, NULL);
     random_problem(&problem, &rng, &limits, &arena);
     CHECK_OK(price_problem(&priced, &problem, &arena, &err));
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.program_path = arena_print(&arena, "%s/program.mps", folder);
-    settings.map_path = arena_print(&arena, "%s/map.json", folder);
-    CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
-    if (result.plan.outcome == OUTCOME_OPTIMAL) {
-        struct schedule_request request = schedule_request_of(&priced);
-        int symbols = symbol_count(priced.stage_count, priced.slice_count);
-        double objective = 0;
-        struct named_value *values = NULL;
-        int64_t *whole = TAKE(&arena, symbols, int64_t);
-        const char *solution = arena_print(&arena, "%s/solution.txt", folder);
-        CHECK_OK(schedule_build(&schedule, &request, &arena, &err));
-        CHECK_OK(graph_compile(&graph, &schedule, &arena, &err));
-        int failed = system(arena_print(&arena, "cbc %s ratio 0 allowable 0 solve solution %s > %s/log.txt 2>&1", settings.program_path, solution, folder));
-        int value_count = read_solution(solution, &objective, &values, &arena);
-        if (failed || value_count < 0) fail_msg("seed %llu: cbc found no optimum", (unsigned long long)seed);
-        read_durations(whole, settings.map_path, priced.stage_count, values, value_count, &arena);
-        double optimum = (double)result.plan.iteration_ns, replayed = (double)graph_longest(graph, whole, NULL);
-        if (fabs(replayed - optimum) > 1e-6 * optimum || objective > optimum * (1 + 1e-6))
-            fail_msg("seed %llu: cbc's objective %.3f, its plan replayed %.0f ns, optimum %.0f ns", (unsigned long long)seed, objective, replayed, optimum);
-        unlink(solution);
-        ++*checked;
-    }
-    unlink(settings.program_path);
-    unlink(settings.map_path);
-    unlink(arena_print(&arena, "%s/log.txt", folder));
+    bool checked = check_priced(&priced, arena_print(&arena, "seed %llu", (unsigned long long)seed), &arena);
     arena_close(&arena);
+    return checked;
+}
+
+static bool check_schedule(enum schedule_kind kind, uint64_t seed)
+{
+    struct arena arena;
+    struct priced priced;
+    uint64_t state = 1000 * seed + kind;
+    arena_open(&arena, NULL);
+    do random_priced_of(&priced, kind, &state, &arena);
+    while (oracle_size(&priced, PLANS_MAX, &arena) > PLANS_MAX || priced.layer_count < priced.stage_count);
+    bool checked = check_priced(&priced, arena_print(&arena, "%s, seed %llu", schedule_names[kind], (unsigned long long)seed), &arena);
+    arena_close(&arena);
+    return checked;
 }
 
 static void cbc_agrees(void **state)
 {
     (void)state;
-    int checked = 0;
+    int checked = 0, of_schedules = 0;
     if (system("command -v cbc > /dev/null 2>&1")) {
         printf("cbc: not installed, skipped\n");
         skip();
     }
     assert_non_null(mkdtemp(folder));
-    for (uint64_t seed = 1; seed <= PROBLEMS; seed++) check_one(seed, &checked);
+    for (uint64_t seed = 1; seed <= PROBLEMS; seed++) checked += check_problem(seed);
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) of_schedules += check_schedule((enum schedule_kind)kind, seed);
     rmdir(folder);
-    printf("cbc: agrees on %d programs\n", checked);
-    assert_true(checked >= PROBLEMS / 2);
+    printf("cbc: agrees on %d programs, and on %d of all schedules\n", checked, of_schedules);
+    assert_true(checked >= PROBLEMS / 2 && of_schedules >= PRICED_PROBLEMS * SCHEDULE_KIND_COUNT / 4);
 }
 
 int main(void)

@@ -7,9 +7,11 @@
 #include "solve/incumbent.h"
 #include "solve/solve.h"
 #include "tests/support/check.h"
+#include "tests/support/oracle.h"
 #include "tests/support/problems.h"
+#include "tests/support/random_priced.h"
 
-enum { PROBLEMS = 150 };
+enum { PROBLEMS = 150, PRICED_PROBLEMS = 30, PLANS_MAX = 20000 };
 
 static const volatile int never = 0;
 
@@ -114,6 +116,70 @@ static void easier_is_never_worse(void **state)
     }
 }
 
+// ---- the same of priced problems, for every schedule
+
+static void more_memory(struct priced *p)
+{
+    for (int g = 0; g < p->group_count; g++) p->groups[g].memory_limit_bytes += 1 + p->groups[g].memory_limit_bytes / 8;
+}
+
+static void more_slots(struct priced *p)
+{
+    for (int g = 0; g < p->group_count; g++) p->groups[g].slots++;
+}
+
+static void no_rules(struct priced *p) { p->rule_count = 0; }
+
+static void no_barrier(struct priced *p) { p->layout.barrier = false; }     // iterations may still wait for one another
+
+// A gradient less to send, if the loss itself costs nothing; the compression of what is not sent is not to be had.
+static void free_local_losses(struct priced *p)
+{
+    p->local_forward_ns = p->local_backward_ns = p->local_bytes = 0;
+    if (p->boundary_option_count == 1 && !p->rule_count && !p->layout.local_loss_every) p->layout.local_loss_every = 1;
+}
+
+static const struct priced_easing {
+    const char *name;
+    void (*apply)(struct priced *p);
+} priced_easings[] = {
+    {"memory", more_memory}, {"slots", more_slots}, {"rules", no_rules}, {"barrier", no_barrier}, {"local losses", free_local_losses},
+};
+
+static void draw_priced(struct priced *p, enum schedule_kind kind, uint64_t seed, struct arena *arena)
+{
+    uint64_t state = 1000 * seed + kind;
+    do random_priced_of(p, kind, &state, arena);
+    while (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX || p->layer_count < p->stage_count);
+}
+
+static void easier_is_never_worse_by_schedule(void **state)
+{
+    (void)state;
+    int improved[ARRAY_LENGTH(priced_easings)] = {0};
+    for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
+        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++)
+            for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
+                struct arena arena;
+                struct priced p;
+                arena_open(&arena, NULL);
+                draw_priced(&p, (enum schedule_kind)kind, seed, &arena);
+                int64_t before = optimum_ns(&p, &arena);
+                priced_easings[e].apply(&p);
+                int64_t after = optimum_ns(&p, &arena);
+                if (after > before)
+                    fail_msg("%s, seed %llu: %s eased, the optimum rises from %lld to %lld ns", schedule_names[kind],
+                             (unsigned long long)seed, priced_easings[e].name, (long long)before, (long long)after);
+                improved[e] += after < before;
+                arena_close(&arena);
+            }
+    for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
+        printf("laws: %s eased: better in %d of %d problems of all schedules, worse in none\n", priced_easings[e].name, improved[e],
+               PRICED_PROBLEMS * SCHEDULE_KIND_COUNT);
+        assert_true(improved[e] > 0);
+    }
+}
+
 static void bound_optimum_heuristic(void **state)
 {
     (void)state;
@@ -162,6 +228,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(easier_is_never_worse),
+        cmocka_unit_test(easier_is_never_worse_by_schedule),
         cmocka_unit_test(bound_optimum_heuristic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void random_programs_are_read_back(void **state)
     (void)state;
     uint64_t seed = 3;
     int programs = 0;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 80; i++) {
         struct arena arena;
         struct error err = {OK, ""};
         struct priced p;
@@ -192,7 +192,7 @@ static void random_programs_are_read_back(void **state)
         struct choices c;
         struct formulation f;
         arena_open(&arena, NULL);
-        random_priced(&p, &seed, &arena);
+        random_priced_of(&p, (enum schedule_kind)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
         priced_schedule(&schedule, &p, &arena);
         assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
         assert_int_equal((i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, &arena, &err), OK);
