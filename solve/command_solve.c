@@ -191,8 +191,8 @@ static enum status solve_space(const struct request *r, const struct problem *pr
         TRY(price_problem(priced, one, arena, err));
         TRY(write_priced(priced, r, problem, arena, err));
     }
-    TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
     TRY(write_layouts(&result->layouts, r, problem, arena, err));
+    TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
     say_outcome(&result->solved);
     say_layouts(&result->layouts);
     *exit_code = exit_code_of(plan->outcome);

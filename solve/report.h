@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_REPORT_H
 #define PLUMBLINE_SOLVE_REPORT_H
 
+#include "data/layouts.h"
 #include "data/plan.h"
 #include "data/problem.h"
 #include "solve/report_out.h"
@@ -17,6 +18,9 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
 // changed since; the flags that describe the model are then left out, and the comments say so.
 enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
+
+// Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text or as CSV.
+void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena);
 
 // ---- pieces of the text report
 void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);

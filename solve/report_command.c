@@ -1,4 +1,5 @@
-// plumbline report PLAN: a plan for people, for a trace viewer, for a launcher.
+// plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts FILE: what became of each
+// layout of a space.
 #include <string.h>
 
 #include "data/options.h"
@@ -6,8 +7,8 @@
 
 command_function command_report;
 
-enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON };
-static const char *const format_names[] = {"text", "trace", "megatron", NULL};
+enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV };
+static const char *const format_names[] = {"text", "trace", "megatron", "csv", NULL};
 
 static bool hash_matches(const struct plan *plan, const char *role, const struct document *now)
 {
@@ -34,23 +35,41 @@ static bool find_problem(const struct plan *plan, struct problem *problem, struc
     return false;
 }
 
+static enum status write_layouts(const char *from, int64_t top, int format, const char *to, struct arena *arena, struct error *err)
+{
+    struct layouts layouts;
+    const char *text;
+    size_t length;
+    if (format != FORMAT_TEXT && format != FORMAT_CSV) return fail(err, BAD_INPUT, "--format: expected text or csv with --layouts");
+    TRY(layouts_load(&layouts, from, arena, err));
+    report_layouts(&layouts, top, format == FORMAT_CSV, &text, &length, arena);
+    return file_write(to, text, length, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    int format = FORMAT_TEXT;
+    int format = FORMAT_TEXT, operands;
     bool helped;
-    const char *to = "-", *from, *text;
+    const char *to = "-", *from = NULL, *layouts = NULL, *text;
+    int64_t top = -1;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags"},
+         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; csv with --layouts"},
+        {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
+        {"--top", OPTION_INT, &top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all)"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
     TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron] [-o FILE] PLAN", options,
-                     ARRAY_LENGTH(options), &from, 1, 1, NULL, &helped, err));
+                     ARRAY_LENGTH(options), &from, 0, 1, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
+    if ((operands == 1) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
+    if (layouts) return write_layouts(layouts, top < 0 && format == FORMAT_TEXT ? 20 : top, format, to, arena, err);
+    if (top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it");
+    if (format == FORMAT_CSV) return fail(err, BAD_INPUT, "--format csv: expected --layouts beside it");
     TRY(plan_load(&plan, from, arena, err));
     if (format == FORMAT_TEXT) TRY(report_text(&plan, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
