@@ -2,6 +2,7 @@
 // the layouts that have one, in their order: a space of a million layouts is a file of some megabytes.
 #include "data/layouts.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/job_parts.h"
@@ -16,11 +17,22 @@ struct space_limits layouts_limits(const struct layouts *l)
                                  .layers = l->layers};
 }
 
-int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena)
+static int find_reason(const struct layouts *l, enum layout_fate fate, const char *text)
 {
     for (int i = 0; i < l->reason_count; i++)
-        if (l->reasons[i].fate == fate && !strcmp(l->reasons[i].text, text)) return i;
-    if (l->reason_count == LAYOUTS_REASONS_MAX) return layouts_reason(l, fate, l->reasons[0].text, arena);
+        if (l->reasons[i].fate == fate && (l->reasons[i].text == text || !strcmp(l->reasons[i].text, text))) return i;
+    return -1;
+}
+
+bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text) { return find_reason(l, fate, text) >= 0; }
+
+int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena)
+{
+    int found = find_reason(l, fate, text);
+    if (found >= 0) return found;
+    if (l->reason_count >= LAYOUTS_REASONS_MAX - FATE_COUNT) text = "for one of many other reasons", found = find_reason(l, fate, text);
+    if (found >= 0) return found;
+    assert(l->reason_count < LAYOUTS_REASONS_MAX);
     if (!l->reasons) l->reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
     l->reasons[l->reason_count] = (struct layouts_reason){fate, arena_copy_text(arena, text), 0};
     return l->reason_count++;

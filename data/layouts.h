@@ -57,6 +57,7 @@ enum layout_fate layouts_fate(const struct layouts *l, int64_t number);
 struct space_limits layouts_limits(const struct layouts *l);
 // The reason's index, made if it is not there; the text is copied.
 int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, struct arena *arena);
+bool layouts_reason_known(const struct layouts *l, enum layout_fate fate, const char *text);
 void layouts_count(struct layouts *l);              // fills reasons[].count
 
 enum status layouts_load(struct layouts *l, const char *path, struct arena *arena, struct error *err);

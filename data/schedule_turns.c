@@ -17,6 +17,8 @@ static turn_generator *const generators[SCHEDULE_KIND_COUNT] = {
     [SCHEDULE_TOKEN_SLICED] = token_sliced_turns,
 };
 
+turn_generator *generator_of(int kind) { return generators[kind]; }
+
 void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn, int slice)
 {
     if (micro_batch >= list->micro_batches) return;

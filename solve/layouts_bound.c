@@ -12,15 +12,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
 
-// Micro-batches whose activations rank i keeps for each of its layers at its fullest moment, at least.
-static int64_t kept(const struct layout_sketch *s, int rank)
-{
-    switch (s->priced->layout.schedule) {
-    case SCHEDULE_GPIPE: return s->micro_batches;
-    case SCHEDULE_1F1B: return smaller(s->micro_batches, s->ranks - rank);
-    default: return 1;
-    }
-}
+static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank]; }
 
 static int boundaries_of(const struct layout_sketch *s, int rank)
 {
@@ -255,7 +247,8 @@ int64_t layout_filling_bound(const struct layout_sketch *s)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
     if (all_within(s, low)) return low;
-    for (int i = 0; i < 40 && !all_within(s, high); i++) low = high, high += high / 8 + (high - average) + 1;
+    if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
+    while (!all_within(s, high)) low = high, high += high / 8 + (high - average) + 1;
     while (high - low > average / 100000) {
         int64_t middle = low + (high - low) / 2;
         if (all_within(s, middle)) high = middle;

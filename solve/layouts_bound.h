@@ -22,8 +22,14 @@ struct group_terms {
     int64_t all_ns;                     // one micro-batch through all layers
 };
 
+// Micro-batches whose activations a rank keeps at least, for each of its layers, at one moment: read off the turns of its
+// schedule, and remembered.
+struct kept_cache { struct kept_entry *entries; int count, capacity; struct arena *arena; };
+const int *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
+
 struct layout_sketch {
     const struct priced *priced;
+    const int *kept;                    // [ranks]
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
     int main_count, other_count;        // layers
@@ -41,10 +47,10 @@ struct layout_sketch {
 };
 
 // false: *why is one line without numbers, for counting (the groups have too few slots ...).
-bool layout_sketch(struct layout_sketch *s, const struct priced *p, const char **why);
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept, const char **why);
 
 // Bytes that are certainly missing, 0 if that is not certain; and the bounds: one of averages, one that fills the ranks in
-// order with whole layers, each in the least recomputation that can fit.
+// order with whole layers, each in the least recomputation that can fit (INT64_MAX: none lets them all fit).
 int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
 int64_t layout_filling_bound(const struct layout_sketch *s);

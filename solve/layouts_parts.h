@@ -40,6 +40,21 @@ bool answer_solve(struct message *m, struct layout_answer *answer, const struct 
 // The priced problem of a layout that problem_check_layout lets through.
 enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err);
 
+// ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price depends on
+struct price_cache {
+    const struct problem *problem;
+    struct cached_prices *entries;      // by hash, of the degrees at hand
+    int count;
+    struct layout degrees;
+    struct priced patched;
+    struct arena *arena;                // of the prices
+    struct arena_mark empty;
+};
+void price_cache_open(struct price_cache *c, const struct problem *problem, struct arena *prices, struct arena *arena);
+// Until the next call. NULL: *why is the error's text.
+const struct priced *price_cached(struct price_cache *c, const struct layout *layout, const char **why);
+struct layout layout_price_key(const struct layout *layout);    // layouts with equal keys have equal prices
+
 // ---- layouts_compare.c
 // Every plan of b is one of a as well, and takes no longer there.
 bool layout_no_worse(const struct priced *a, const struct priced *b);

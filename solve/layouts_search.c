@@ -204,6 +204,10 @@ static bool sharpen_round(struct search *s)
         int first = p * SHARPEN_PIECE, end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
         bool known = whole && !answers[p].broken && answer_sharpen(&answers[p], bounds, end - first);
         for (int i = first; i < end; i++) {
+            if (known && bounds[i - first] == INT64_MAX) {
+                set_fate(s, round[i], FATE_INFEASIBLE, "memory: no recomputation that is allowed lets its layers fit");
+                continue;
+            }
             if (known && bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
             if (known) round[i]->level = LEVEL_SHARPENED;
             set_fate(s, round[i], FATE_OPEN, "bounded by its prices");

@@ -140,7 +140,7 @@ static void gather_transfers(struct layout_sketch *s, const struct priced *p)
         if (*all[i] == INT64_MAX) *all[i] = 0;
 }
 
-bool layout_sketch(struct layout_sketch *s, const struct priced *p, const char **why)
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept, const char **why)
 {
     const struct layout *l = &p->layout;
     int64_t slots = 0;
@@ -165,5 +165,6 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, const char *
     }
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
     gather_transfers(s, p);
+    s->kept = kept_by_ranks(kept, p);
     return true;
 }

@@ -36,21 +36,45 @@ struct scan {
     int64_t first, end;
     struct layouts found;               // reasons only
     struct message *values;
+    struct price_cache cache;
+    struct kept_cache kept;
+    struct layout refused;              // the last one, and why
+    int refusal;                        // -1: none yet
     struct arena *arena;
 };
+
+// What model and job refuse does not depend on these switches.
+static bool refused_alike(const struct layout *a, const struct layout *b)
+{
+    struct layout x = *a;
+    x.zero = b->zero, x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer, x.barrier = b->barrier;
+    x.fused_embedding_sync = b->fused_embedding_sync;
+    return layout_equal(&x, b);
+}
+
+static int refuse(struct scan *s, const struct layout *layout, const char *text)
+{
+    struct arena_mark mark = arena_set_mark(s->arena);
+    const char *plain = without_numbers(text, s->problem, s->arena);
+    bool known = layouts_reason_known(&s->found, FATE_REFUSED, plain);
+    int reason = layouts_reason(&s->found, FATE_REFUSED, plain, s->arena);
+    if (known) arena_reset(s->arena, mark);
+    if (layout) s->refused = *layout, s->refusal = reason;
+    return reason;
+}
 
 static int scan_layout(struct scan *s, const struct layout *layout, int64_t *value)
 {
     struct error err = {0};
-    struct priced priced;
     struct layout_sketch sketch;
     const char *why = NULL;
-    struct problem one = problem_with_layout(s->problem, layout);
+    struct problem one;
     *value = 0;
-    if (problem_check_layout(&one, &err) != OK || price_terms(&priced, &one, s->arena, &err) != OK)
-        return layouts_reason(&s->found, FATE_REFUSED, without_numbers(err.text, s->problem, s->arena), s->arena);
-    if (!layout_sketch(&sketch, &priced, &why))
-        return layouts_reason(&s->found, FATE_REFUSED, without_numbers(why, s->problem, s->arena), s->arena);
+    if (s->refusal >= 0 && refused_alike(&s->refused, layout)) return s->refusal;
+    one = problem_with_layout(s->problem, layout);
+    if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
+    const struct priced *priced = price_cached(&s->cache, layout, &why);
+    if (!priced || !layout_sketch(&sketch, priced, &s->kept, &why)) return refuse(s, NULL, why);
     *value = layout_missing_bytes(&sketch);
     if (*value > 0) return layouts_reason(&s->found, FATE_MEMORY, "its layers do not fit on the devices, whatever is recomputed", s->arena);
     *value = layout_average_bound(&sketch);
@@ -62,15 +86,8 @@ static bool scan_visit(void *argument, int64_t number, const struct layout *layo
     struct scan *s = argument;
     if (number >= s->end) return false;
     if (number < s->first) return true;
-    struct arena scratch;
     int64_t value;
-    arena_open(&scratch, s->arena->exit);
-    struct arena *kept = s->arena;
-    s->arena = &scratch;
-    int before = s->found.reason_count, reason = scan_layout(s, layout, &value);
-    s->arena = kept;
-    if (s->found.reason_count > before) s->found.reasons[before].text = arena_copy_text(kept, s->found.reasons[before].text);
-    arena_close(&scratch);
+    int reason = scan_layout(s, layout, &value);
     message_put_count(s->values, reason);
     message_put_count(s->values, value);
     return true;
@@ -95,7 +112,10 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
 {
     struct message values;
     message_begin(&values, arena);
-    struct scan s = {.problem = c->problem, .values = &values, .arena = arena};
+    struct scan s = {.problem = c->problem, .values = &values, .refusal = -1, .kept = {.arena = arena}, .arena = arena};
+    struct arena prices;
+    arena_open(&prices, arena->exit);
+    price_cache_open(&s.cache, c->problem, &prices, arena);
     s.first = message_get_count(in);
     s.end = message_get_count(in);
     s.found.reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
@@ -107,6 +127,7 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
         put_text(out, s.found.reasons[i].text);
     }
     message_put(out, values.bytes, values.used);
+    arena_close(&prices);
 }
 
 void request_scan(struct message *m, int64_t first, int64_t end)
@@ -145,6 +166,9 @@ void request_sharpen(struct message *m, const struct layout *const *layouts, int
 static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
 {
     int count = message_get_length(in, sizeof(struct layout));
+    struct arena turns;
+    arena_open(&turns, arena->exit);
+    struct kept_cache kept = {.arena = &turns};
     for (int i = 0; i < count; i++) {
         struct arena_mark mark = arena_set_mark(arena);
         struct layout layout;
@@ -153,11 +177,12 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
         struct error err = {0};
         const char *why;
         message_get(in, &layout, sizeof layout);
-        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK && layout_sketch(&sketch, &priced, &why);
+        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK && layout_sketch(&sketch, &priced, &kept, &why);
         int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
         arena_reset(arena, mark);
         message_put_count(out, bound_ns);
     }
+    arena_close(&turns);
 }
 
 bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count)

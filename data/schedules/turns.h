@@ -22,6 +22,8 @@ void turn_put(struct turn_list *list, enum pass pass, int micro_batch, int turn,
 struct schedule_request;
 typedef void turn_generator(struct turn_list *list, const struct schedule_request *request, int rank);
 
+turn_generator *generator_of(int kind);         // enum schedule_kind
+
 turn_generator gpipe_turns;
 turn_generator one_f_one_b_turns;
 turn_generator interleaved_turns;
