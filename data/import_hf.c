@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-enum hf_class { HF_LLAMA, HF_MISTRAL, HF_QWEN2, HF_GPT2, HF_GPT_NEOX, HF_OPT };
-static const char *const class_names[] = {"llama", "mistral", "qwen2", "gpt2", "gpt_neox", "opt", NULL};
+enum hf_class { HF_LLAMA, HF_MISTRAL, HF_QWEN2, HF_MIXTRAL, HF_QWEN2_MOE, HF_GPT2, HF_GPT_NEOX, HF_OPT };
+static const char *const class_names[] = {"llama", "mistral", "qwen2", "mixtral", "qwen2_moe", "gpt2", "gpt_neox", "opt", NULL};
 
 #define SIZE_MAX_EACH 67108864.0        // 2^26; model_check sets the tighter ranges
 
@@ -24,7 +24,7 @@ static bool is_present(const struct json *root, const char *key, struct arena *a
 
 // ---- what cannot be imported
 
-static enum status refuse_others(const struct json *root, struct arena *arena, struct error *err)
+static enum status refuse_others(const struct json *root, bool experts_known, struct arena *arena, struct error *err)
 {
     static const char *const expert_keys[] = {"num_local_experts", "num_experts", "n_routed_experts", "moe_intermediate_size", "moe_num_experts", "num_experts_per_tok"};
     static const char *const modality_keys[] = {"text_config", "vision_config", "audio_config"};
@@ -32,7 +32,7 @@ static enum status refuse_others(const struct json *root, struct arena *arena, s
     for (size_t i = 0; i < ARRAY_LENGTH(modality_keys); i++)
         if (is_present(root, modality_keys[i], arena))
             return json_refuse(root, err, "key \"%s\": models of several modalities cannot be imported", modality_keys[i]);
-    for (size_t i = 0; i < ARRAY_LENGTH(expert_keys); i++) {
+    for (size_t i = 0; i < ARRAY_LENGTH(expert_keys) && !experts_known; i++) {
         struct json_field fields[] = {FIELD_COUNT(expert_keys[i], OPTIONAL, &experts[i], 0, JSON_COUNT_MAX)};
         TRY(read_lenient(root, fields, 1, arena, err));
         if (experts[i] > 0) return json_refuse(root, err, "key \"%s\": mixtures of experts cannot be imported", expert_keys[i]);
@@ -78,10 +78,32 @@ static enum status read_llama(const struct json *root, enum hf_class class, stru
         FIELD_NUMBER("attention_dropout", OPTIONAL, &dropout, 0, 1),
     };
     TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
-    s->qkv_bias = class == HF_QWEN2 || (class == HF_LLAMA && attention_bias);
+    s->qkv_bias = class == HF_QWEN2 || class == HF_QWEN2_MOE || (class == HF_LLAMA && attention_bias);
     s->linear_bias = class == HF_LLAMA && mlp_bias;
     s->dropout = dropout > 0;
-    return read_kv_heads(root, s, class == HF_MISTRAL ? 8 : class == HF_QWEN2 ? 32 : 0, arena, err);
+    return read_kv_heads(root, s, class == HF_MISTRAL || class == HF_MIXTRAL ? 8 : class == HF_QWEN2 ? 32 : class == HF_QWEN2_MOE ? 16 : 0, arena, err);
+}
+
+// What a mixture's layers have beside what its class shares with llama.
+static enum status read_experts(const struct json *root, enum hf_class class, const struct shape *s, struct expert_shape *e, struct arena *arena,
+                                struct error *err)
+{
+    bool mixtral = class == HF_MIXTRAL;
+    int64_t step = 1;
+    struct json dense = {0};
+    *e = (struct expert_shape){.experts = mixtral ? 8 : 60, .top_k = mixtral ? 2 : 4, .ffn = mixtral ? s->ffn : 1408, .shared_ffn = mixtral ? 0 : 5632, .imbalance = 1};
+    struct json_field fields[] = {
+        FIELD_COUNT(mixtral ? "num_local_experts" : "num_experts", OPTIONAL, &e->experts, 1, SIZE_MAX_EACH),
+        FIELD_COUNT("num_experts_per_tok", OPTIONAL, &e->top_k, 1, SIZE_MAX_EACH),
+        FIELD_COUNT("moe_intermediate_size", OPTIONAL, &e->ffn, 1, SIZE_MAX_EACH),
+        FIELD_COUNT("shared_expert_intermediate_size", OPTIONAL, &e->shared_ffn, 0, SIZE_MAX_EACH),
+        FIELD_COUNT("decoder_sparse_step", OPTIONAL, &step, 0, SIZE_MAX_EACH),
+        FIELD_ARRAY("mlp_only_layers", OPTIONAL, &dense),
+    };
+    TRY(read_lenient(root, fields, ARRAY_LENGTH(fields), arena, err));
+    if (step != 1 || (json_is_present(&dense) && json_length(&dense)))
+        return json_refuse(root, err, "decoder_sparse_step, mlp_only_layers: mixtures with dense layers among them cannot be imported");
+    return OK;
 }
 
 static enum status read_gpt2(const struct json *root, struct shape *s, int64_t *layers, struct arena *arena, struct error *err)
@@ -170,7 +192,7 @@ static enum status read_opt(const struct json *root, struct shape *s, int64_t *l
 static enum status read_class(const struct json *root, enum hf_class class, struct shape *s, int64_t *layers, struct arena *arena, struct error *err)
 {
     switch (class) {
-    case HF_LLAMA: case HF_MISTRAL: case HF_QWEN2: return read_llama(root, class, s, layers, arena, err);
+    case HF_LLAMA: case HF_MISTRAL: case HF_QWEN2: case HF_MIXTRAL: case HF_QWEN2_MOE: return read_llama(root, class, s, layers, arena, err);
     case HF_GPT2: return read_gpt2(root, s, layers, arena, err);
     case HF_GPT_NEOX: return read_gpt_neox(root, s, layers, arena, err);
     case HF_OPT: return read_opt(root, s, layers, arena, err);
@@ -211,7 +233,8 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
         FIELD_TEXT("_name_or_path", OPTIONAL, &name_or_path),
     };
     TRY(read_lenient(&root, fields, ARRAY_LENGTH(fields), arena, err));
-    TRY(refuse_others(&root, arena, err));
+    bool mixture = !strcmp(model_type, class_names[HF_MIXTRAL]) || !strcmp(model_type, class_names[HF_QWEN2_MOE]);
+    TRY(refuse_others(&root, mixture, arena, err));
     struct json_field type[] = {FIELD_NAME("model_type", REQUIRED, &class, class_names)};
     TRY(read_lenient(&root, type, 1, arena, err));
     TRY(read_class(&root, (enum hf_class)class, &m->shape, &layers, arena, err));
@@ -222,6 +245,10 @@ enum status model_import_hf(struct model *m, const char *path, const char *name,
     }
     if (layers > LAYERS_MAX - 2) return json_refuse(&root, err, "expected at most %d layers, found %lld", LAYERS_MAX - 2, (long long)layers);
     set_runs(m, layers, arena);
+    if (mixture) {
+        m->runs[1].kind = LAYER_MOE;
+        TRY(read_experts(&root, (enum hf_class)class, &m->shape, &m->runs[1].experts, arena, err));
+    }
     const char *last = last_part(name_or_path);
     m->name = name ? name : last && *last ? last : model_type;
     m->document.sources = TAKE(arena, 1, struct source);

@@ -2,6 +2,7 @@
 #include "data/problem.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/job_parts.h"
@@ -40,8 +41,7 @@ static enum status check_shape(const struct problem *p, const char *model, struc
     int64_t tensor = p->job.layout.tensor;
     TRY(check_divides(model, "shape.heads", s->heads, "the job's layout.tensor", tensor, err));
     TRY(check_divides(model, "shape.kv_heads", s->kv_heads, "the job's layout.tensor", tensor, err));
-    TRY(check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err));
-    return OK;
+    return check_divides(model, "shape.ffn", s->ffn, "the job's layout.tensor", tensor, err);
 }
 
 static enum status check_positions(const struct problem *p, struct error *err)
@@ -68,11 +68,31 @@ static enum status check_rule_names(const struct problem *p, int i, const char *
     return fail(err, BAD_INPUT, "%s: rules[%d].run: expected a run of the model, found \"%s\"", job, i, r->run);
 }
 
-static bool has_blocks(const struct problem *p)
+static bool has_kind(const struct problem *p, enum layer_kind kind)
 {
     for (int i = 0; i < p->model.run_count; i++)
-        if (p->model.runs[i].kind == LAYER_BLOCK) return true;
+        if (p->model.runs[i].kind == kind) return true;
     return false;
+}
+
+static bool has_blocks(const struct problem *p) { return has_kind(p, LAYER_BLOCK) || has_kind(p, LAYER_MOE); }
+
+// Each tensor rank has a part of every expert's width, each expert rank as many experts.
+static enum status check_experts(const struct problem *p, const char *model, struct error *err)
+{
+    const struct layout *l = &p->job.layout;
+    for (int run = 0; run < p->model.run_count; run++) {
+        const struct expert_shape *e = &p->model.runs[run].experts;
+        char key[40];
+        if (p->model.runs[run].kind != LAYER_MOE) continue;
+        snprintf(key, sizeof key, "runs[%d].moe.ffn", run);
+        TRY(check_divides(model, key, e->ffn, "the job's layout.tensor", l->tensor, err));
+        snprintf(key, sizeof key, "runs[%d].moe.shared_ffn", run);
+        TRY(check_divides(model, key, e->shared_ffn, "the job's layout.tensor", l->tensor, err));
+        snprintf(key, sizeof key, "runs[%d].moe.experts", run);
+        TRY(check_divides(model, key, e->experts, "the job's layout.expert", l->expert, err));
+    }
+    return OK;
 }
 
 static enum status check_layout_fits(const struct problem *p, struct error *err)
@@ -84,6 +104,9 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
         return fail(err, BAD_INPUT, "%s: layout.%s: expected at most the model's %d layers, found %d", job,
                     p->job.layout.virtual_stages > 1 ? "pipeline x virtual_stages" : "pipeline", p->model.layer_count, stages);
     if (has_blocks(p)) TRY(check_shape(p, model, err));
+    TRY(check_experts(p, model, err));
+    if (p->job.layout.expert > 1 && !has_kind(p, LAYER_MOE))
+        return fail(err, BAD_INPUT, "%s: layout.expert: expected 1 for a model without moe layers, found %d", job, p->job.layout.expert);
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
