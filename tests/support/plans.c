@@ -1,6 +1,7 @@
 #include "tests/support/plans.h"
 
 #include "solve/report_replay.h"
+#include "tests/support/requests.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -117,6 +118,36 @@ struct plan random_plan(uint64_t *seed, struct arena *arena)
             stage->send_backward_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
             stage->send_epilogue_ns[part] = parts[part] ? 1 + (int64_t)(next_random(seed) % 999) : 0;
         }
+    }
+    return plan;
+}
+
+struct plan wound_plan(uint64_t *seed, struct arena *arena)
+{
+    struct plan plan = random_plan(seed, arena);
+    struct random rng = {next_random(seed)};
+    struct schedule_request r = request_random(&rng, 4, 7);
+    struct layout *l = &plan.layout;
+    l->schedule = r.kind;
+    l->pipeline = r.rank_count;
+    l->virtual_stages = r.virtual_stages;
+    l->slice_count = r.slice_count;
+    l->barrier = r.barrier;
+    l->local_loss_every = r.local_loss_every;
+    plan.micro_batches = r.micro_batches;
+    const struct plan_stage *few = plan.stages;
+    int count = plan.stage_count;
+    plan.stage_count = r.stage_count;
+    plan.stages = TAKE(arena, r.stage_count, struct plan_stage);
+    plan.graph.embedding_sync = plan.graph.embedding_sync && r.stage_count > 1;
+    for (int s = 0; s < r.stage_count; s++) {
+        plan.stages[s] = few[s % count];
+        plan.stages[s].first_layer = s;
+        plan.stages[s].weight_ns = schedule_splits_backward(r.kind) ? 1 + (int64_t)(next_random(seed) % 2000) : 0;
+        plan.stages[s].slices = TAKE(arena, r.slice_count, struct plan_slice);
+        for (int k = 0; k < r.slice_count - 1; k++)
+            plan.stages[s].slices[k] = (struct plan_slice){.forward_ns = 1 + (int64_t)(next_random(seed) % 2000),
+                                                           .backward_ns = 1 + (int64_t)(next_random(seed) % 2000)};
     }
     return plan;
 }

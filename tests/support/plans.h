@@ -8,6 +8,7 @@
 struct plan small_plan(struct arena *arena);
 
 // Random stages, micro-batches, schedule and times; every combination of transfer parts comes up.
+struct plan wound_plan(uint64_t *seed, struct arena *arena);        // the same, of any schedule, with several stages a rank
 struct plan random_plan(uint64_t *seed, struct arena *arena);
 
 // Sets the iteration time and the bound to what the plan's own times give.
