@@ -24,6 +24,7 @@ static const struct {
     {"formulate", command_formulate, "problem -> MILP as MPS or LP, with the meaning of each column"},
     {"solve", command_solve, "problem -> plan with a proven bound"},
     {"verify", command_verify, "the independent judge of a plan"},
+    {"check", command_check, "proofs: does a certificate prove what it says?"},
     {"report", command_report, "plan -> text, trace, launcher flags"},
 };
 
@@ -33,7 +34,7 @@ static int usage(FILE *to, int exit_code)
                 "usage: plumbline COMMAND [ARGUMENT ...]; plumbline COMMAND --help tells its options\n\n", PLUMBLINE_VERSION);
     for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
     fprintf(to, "\nexit codes: 0 done; 2 bad input or usage; 1 anything else that failed; solve: 10 plan found, gap open,\n"
-                "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected\n");
+                "11 proven infeasible, 12 no plan within the limit; verify: 20 rejected;\ncheck: 1 not proven\n");
     return command_flushed() ? exit_code : 2;
 }
 

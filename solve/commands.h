@@ -7,5 +7,6 @@
 command_function command_solve;
 command_function command_verify;
 command_function command_report;
+command_function command_check;
 
 #endif

@@ -1,0 +1,155 @@
+// Hears a certificate: see check.h. The file is an envelope, which names the priced document by its hash, around one proof.
+#include "solve/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "solve/check_parts.h"
+
+enum { CERTIFICATE_MOST = 1 << 26 };
+
+// ---- the envelope
+
+static enum status read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash)
+{
+    static const char *const keys[] = {"role", "path", "sha256", NULL};
+    const char **const to[] = {role, path, hash};
+    TRY(value_keys(r, v, "made_from", keys));
+    for (int i = 0; i < 3; i++) {
+        const struct value *text = value_get(v, keys[i]);
+        TRY(value_expect(r, text, "made_from", VALUE_TEXT));
+        *to[i] = text->text;
+    }
+    return OK;
+}
+
+static enum status find_priced(const struct reader *r, const struct value *root, const char **path, const char **hash)
+{
+    const struct value *sources = value_get(root, "made_from");
+    *path = NULL;
+    TRY(value_expect(r, sources, "made_from", VALUE_ARRAY));
+    for (const struct value *v = sources->first; v; v = v->next) {
+        const char *role, *its_path, *its_hash;
+        TRY(read_source(r, v, &role, &its_path, &its_hash));
+        if (strcmp(role, "priced")) continue;
+        if (*path) return check_refuse(r, "made_from", "names two priced documents");
+        *path = its_path;
+        *hash = its_hash;
+    }
+    return *path ? OK : check_refuse(r, "made_from", "names no priced document");
+}
+
+static enum status read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root,
+                                 struct arena *arena)
+{
+    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "proof", NULL};
+    static const char *const kinds[] = {"plumbline.certificate", NULL};
+    int kind, version = 0;
+    if (certificate->size > CERTIFICATE_MOST) return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
+    TRY(check_parse(r, certificate->text, certificate->size, root, arena));
+    TRY(value_expect(r, *root, "", VALUE_OBJECT));
+    TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
+    TRY(value_keys(r, *root, "", keys));
+    if (value_get(*root, "made_by")) TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
+    return value_int(r, *root, "", "version", 1, 1, &version);
+}
+
+enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct value *root;
+    const char *hash;
+    TRY(read_envelope(&r, certificate, &root, arena));
+    return find_priced(&r, root, path, &hash);
+}
+
+// ---- the proof
+
+static enum status read_claims(const struct reader *r, const struct value *proof, struct check_result *result)
+{
+    static const char *const keys[] = {"?infeasible", "?iteration_ns", "?bound_ns", "?incumbent", "?counted", "paths", "boxes", NULL};
+    TRY(value_keys(r, proof, "proof", keys));
+    TRY(value_bool(r, proof, "proof", "infeasible", &result->infeasible));
+    TRY(value_integer(r, proof, "proof", "iteration_ns", 0, MOST_SUM, &result->iteration_ns));
+    TRY(value_integer(r, proof, "proof", "bound_ns", 0, MOST_SUM, &result->bound_ns));
+    bool has_plan = value_get(proof, "incumbent") != NULL;
+    if (has_plan != (result->iteration_ns >= 0)) return check_refuse(r, "proof", "expected both iteration_ns and incumbent, or neither");
+    if (result->infeasible ? has_plan || result->bound_ns >= 0 : result->bound_ns < 0)
+        return check_refuse(r, "proof", "expected either infeasible or bound_ns");
+    if (has_plan && result->bound_ns > result->iteration_ns)
+        return fail(r->err, (enum status)NOT_PROVEN, "bound_ns is above iteration_ns, the time of a plan");
+    return OK;
+}
+
+// What the rounds count exactly: names of groups under "slots", and of the budget.
+static enum status read_counted(const struct check_problem *p, const struct reader *r, const struct value *v, bool *counted)
+{
+    static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
+    const char *names[MOST_GROUPS + 1] = {NULL};
+    int group;
+    if (!v) return OK;
+    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
+    TRY(value_keys(r, v, "counted", keys));
+    for (int i = 0; i < BUDGETS; i++) TRY(value_bool(r, v, "counted", keys[i + 1] + 1, &counted[p->group_count + i]));
+    const struct value *slots = value_get(v, "slots");
+    if (!slots) return OK;
+    TRY(value_expect(r, slots, "counted", VALUE_ARRAY));
+    for (const struct value *e = slots->first; e; e = e->next) {
+        TRY(value_name(r, e, "counted.slots", names, &group));
+        counted[group] = true;
+    }
+    return OK;
+}
+
+static enum status check_proof(struct check_proof *k, const struct value *proof)
+{
+    bool counted[RESOURCES_MOST] = {false};
+    check_open_replay(&k->replay, k->g, k->work, k->arena);
+    if (value_get(proof, "incumbent")) TRY(check_incumbent(k, value_get(proof, "incumbent"), k->result->iteration_ns));
+    TRY(check_list_choices(&k->choices, k->g, k->work, k->arena));
+    for (int s = 0; s < k->p->stages; s++) k->result->choices += k->choices.count[s];
+    TRY(check_read_paths(k, value_get(proof, "paths")));
+    TRY(read_counted(k->p, &k->reader, value_get(proof, "counted"), counted));
+    TRY(check_open_mixer(&k->mixer, &k->choices, counted, k->arena));
+    k->coefficients = TAKE(k->arena, check_symbol_count(k->p), int64_t);
+    return check_boxes(k, value_get(proof, "boxes"));
+}
+
+static enum status hear(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+                        uint64_t *work, struct arena *arena, struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct check_problem problem;
+    struct check_graph graph;
+    struct value *root;
+    const char *path, *hash;
+    char found[CHECK_HASH];
+    TRY(read_envelope(&r, certificate, &root, arena));
+    TRY(find_priced(&r, root, &path, &hash));
+    check_hash(priced->text, priced->size, found);
+    if (strcmp(found, hash))
+        return fail(err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found, hash);
+    const struct value *proof = value_get(root, "proof");
+    TRY(value_expect(&r, proof, "proof", VALUE_OBJECT));
+    TRY(read_claims(&r, proof, result));
+    TRY(check_read_problem(&problem, priced->file, priced->text, priced->size, arena, err));
+    TRY(check_build_graph(&graph, &problem, arena));
+    result->operations = graph.operation_count;
+    struct check_proof k = {.reader = r, .p = &problem, .g = &graph, .result = result, .work = work, .arena = arena};
+    return check_proof(&k, proof);
+}
+
+enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+                              uint64_t work_limit, struct arena *arena, struct error *err)
+{
+    struct error why = {OK, ""};
+    uint64_t left = work_limit;
+    *result = (struct check_result){.iteration_ns = -1, .bound_ns = -1};
+    enum status status = hear(result, certificate, priced, &left, arena, &why);
+    result->work = work_limit - left;
+    result->accepted = status == OK;
+    if (status == OK) return OK;
+    if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);
+    snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why.text);
+    return OK;
+}

@@ -1,0 +1,37 @@
+// The checker of certificates: does a file prove what it says of a priced document? It believes neither the solver nor the
+// file, shares no code with what plans (nor with the judge), and computes in integers alone. What it verifies, what it
+// assumes and how the file is written stands in docs/PROOFS.md.
+#ifndef PLUMBLINE_SOLVE_CHECK_H
+#define PLUMBLINE_SOLVE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/arena.h"
+#include "data/status.h"
+
+enum { CHECK_REASON_MAX = 400 };
+
+struct check_result {
+    bool accepted;
+    char reason[CHECK_REASON_MAX];      // why not
+    bool infeasible;                    // claimed: there is no plan at all
+    int64_t iteration_ns;               // of the plan in the file; -1: it holds none
+    int64_t bound_ns;                   // no plan takes less; -1 where infeasible is claimed
+    int64_t operations, choices, paths, rounds, boxes, splits, leaves;
+    uint64_t work;                      // steps taken
+};
+
+struct check_text { const char *file, *text; size_t size; };
+
+#define CHECK_WORK_DEFAULT 1000000000000        // some minutes
+
+// OK: heard; *result says whether it is proven. BAD_INPUT: one of the two files is none that can be heard.
+enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+                              uint64_t work_limit, struct arena *arena, struct error *err);
+
+// The path that the certificate gives for the priced document it was made from.
+enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err);
+
+#endif

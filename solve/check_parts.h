@@ -1,0 +1,34 @@
+// What the files of the checker that read the proof itself share.
+#ifndef PLUMBLINE_SOLVE_CHECK_PARTS_H
+#define PLUMBLINE_SOLVE_CHECK_PARTS_H
+
+#include "solve/check.h"
+#include "solve/check_mix.h"
+#include "solve/check_plan.h"
+
+enum { CHECK_HASH = 65 };
+void check_hash(const char *text, size_t size, char hex[CHECK_HASH]);       // SHA-256
+
+// One proof: of one priced document.
+struct check_proof {
+    struct reader reader;
+    const struct check_problem *p;
+    const struct check_graph *g;
+    struct check_choices choices;
+    struct check_mixer *mixer;
+    struct check_replay replay;
+    int *counts, *laps;                 // [path * symbols + symbol], [path]
+    int path_count;
+    int64_t *coefficients;              // of the round at hand
+    struct check_result *result;
+    uint64_t *work;
+    struct arena *arena;
+};
+
+enum status check_read_paths(struct check_proof *k, const struct value *paths);
+enum status check_incumbent(struct check_proof *k, const struct value *stages, int64_t iteration_ns);
+enum status check_boxes(struct check_proof *k, const struct value *boxes);
+
+#define NOT_PROVEN_HERE(k, ...) fail((k)->reader.err, (enum status)NOT_PROVEN, __VA_ARGS__)
+
+#endif
