@@ -124,7 +124,7 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
 static enum status read_layout(struct check_problem *p, const struct value *v)
 {
     static const char *const keys[] = {"?tensor", "?context", "?data", "pipeline", "?virtual_stages", "?micro_batch", "?schedule",
-        "?sequence_parallel", "?fused_attention", "?gradient_sync", "?fused_embedding_sync", "?zero", "?offload_optimizer",
+        "?sequence_parallel", "?fused_attention", "?gradient_sync", "?fused_embedding_sync", "?zero", "?offload_optimizer", "?expert",
         "?barrier", "?local_loss_every", "?slices", NULL};
     static const char *const kinds[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced",
         NULL};
