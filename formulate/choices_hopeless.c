@@ -78,7 +78,7 @@ static bool rank_has_group(const struct choices *c, int rank)
     return false;
 }
 
-// Layers that the stages hold together at most.
+// Layers that the stages hold together at most, one stage a rank.
 static int64_t most_layers(const struct choices *c)
 {
     int64_t sum = 0;
@@ -89,6 +89,25 @@ static int64_t most_layers(const struct choices *c)
         sum += most;
     }
     return sum;
+}
+
+// The same of ranks with several stages; the first stage of a rank that fits nowhere, else -1.
+static int most_layers_of_ranks(const struct choices *c, int64_t *sum, const char **why)
+{
+    *sum = 0;
+    for (int rank = 0; rank < c->rank_count; rank++) {
+        if (!rank_has_group(c, rank)) {
+            *why = arena_print(c->arena, "rank %d: memory and rules leave no node group that all its stages can stand on", rank);
+            return choices_stage_of(c, rank, 0);
+        }
+        int most = choices_rank_most_layers(c, rank, c->arena);
+        if (most < 0) {
+            *why = arena_print(c->arena, "rank %d: memory: its stages do not fit together on any node group", rank);
+            return choices_stage_of(c, rank, 0);
+        }
+        *sum += most;
+    }
+    return -1;
 }
 
 int choices_hopeless_stage(const struct choices *c, const char **why)
@@ -109,14 +128,16 @@ int choices_hopeless_stage(const struct choices *c, const char **why)
             *why = empty_stage(c, s);
             return s;
         }
-    for (int rank = 0; rank < c->rank_count && c->virtual_stages > 1; rank++)
-        if (!rank_has_group(c, rank)) {
-            *why = arena_print(c->arena, "rank %d: memory and rules leave no node group that all its stages can stand on", rank);
-            return choices_stage_of(c, rank, 0);
-        }
-    if (most_layers(c) < p->layer_count) {
+    int64_t most;
+    if (c->virtual_stages > 1) {
+        int stage = most_layers_of_ranks(c, &most, why);
+        if (stage >= 0) return stage;
+    } else {
+        most = most_layers(c);
+    }
+    if (most < p->layer_count) {
         *why = arena_print(c->arena, "memory and rules: all stages together hold at most %" PRId64 " of %d layers, even with the recomputation "
-                           "that is allowed", most_layers(c), p->layer_count);
+                           "that is allowed", most, p->layer_count);
         return 0;
     }
     return -1;

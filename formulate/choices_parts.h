@@ -18,6 +18,8 @@ int64_t choice_excess_bytes(const struct choices *c, int stage, const struct cho
 int64_t choice_resident_excess_bytes(const struct choices *c, int stage, const struct choice *choice);
 // Whether the stage sends a gradient to the stage before it, so that its compression is a choice.
 bool choice_sends_backward(const struct choices *c, int stage);
+// The most layers that the stages of a rank with several can hold together, on any group: a bound; -1: no group holds it.
+int choices_rank_most_layers(const struct choices *c, int rank, struct arena *scratch);
 // Fills in c->peaks and c->least, where ranks have several stages.
 void choices_prepare_ranks(struct choices *c);
 // Whether a makes no plan slower than b at the same place and asks no more of the budgets; memory aside.

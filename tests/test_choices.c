@@ -313,6 +313,28 @@ static void dominance_respects_budget(void **state)
     arena_close(&arena);
 }
 
+// The chain interleaved: two stages a rank.
+static void expect_hopeless_interleaved(int64_t limit_bytes, int stage, const char *words)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct priced p;
+    struct schedule schedule;
+    struct choices c;
+    const char *why;
+    arena_open(&arena, NULL);
+    chain_priced(&p, 8, 2, 1, 4, &arena);
+    p.layout.schedule = SCHEDULE_INTERLEAVED;
+    p.layout.virtual_stages = 2;
+    p.stage_count = 4;
+    p.groups[0].memory_limit_bytes = limit_bytes;
+    priced_schedule(&schedule, &p, &arena);
+    assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+    assert_int_equal(choices_hopeless_stage(&c, &why), stage);
+    if (words && !strstr(why, words)) fail_msg("'%s' does not say '%s'", why, words);
+    arena_close(&arena);
+}
+
 // What the choices say when there is no plan; damage(p) makes it so.
 static void expect_hopeless(void (*damage)(struct priced *p), int stage, const char *words)
 {
@@ -358,6 +380,10 @@ static void hopeless_stages_say_why(void **state)
     expect_hopeless(excluded, 0, "group type0 is excluded: it has no bf16");
     expect_hopeless(strict_rule, 0, "stage 0: rule 0 leaves nothing");
     expect_hopeless(few_layers, 0, "layers: 10 for 11 stages");
+    // A block's states take 7 GB, an end layer's 4 GB; the rule wants a block in every stage.
+    expect_hopeless_interleaved((int64_t)80e9, -1, NULL);
+    expect_hopeless_interleaved((int64_t)10e9, 0, "the least of the rank's other stages counted");
+    expect_hopeless_interleaved((int64_t)32e9, 0, "all stages together hold at most");
 }
 
 int main(void)

@@ -11,7 +11,7 @@
 
 enum { DRAWS = 220, PLANS_MAX = 6000 };
 
-struct seen { int compared, infeasible, by_position, tight, periodic, local, tightened; };
+struct seen { int compared, infeasible, hopeless, by_position, tight, periodic, local, tightened; };
 
 static void check_round_trip(const struct choices *c, const int *chosen, int64_t time, struct arena *arena)
 {
@@ -83,6 +83,7 @@ static void compare(struct seen *seen, enum schedule_kind kind, uint64_t *seed, 
     if (choices_hopeless_stage(&p.choices, &why) >= 0) {
         assert_int_equal(oracle.plans, 0);
         assert_non_null(why);
+        seen->hopeless++;
     }
     seen->compared++;
     seen->infeasible += !oracle.plans;
@@ -107,8 +108,8 @@ static void best_of_choices_is_best_of_all(void **state)
             compare(&seen, (enum schedule_kind)kind, &seed, i, &arena);
             arena_close(&arena);
         }
-        print_message("%s: compared %d, infeasible %d, by position %d, memory tight %d, without barrier %d, local losses %d, tightened by %d choices\n",
-                      schedule_names[kind], seen.compared, seen.infeasible, seen.by_position, seen.tight, seen.periodic, seen.local,
+        print_message("%s: compared %d, infeasible %d (hopeless %d), by position %d, memory tight %d, without barrier %d, local losses %d, tightened by %d choices\n",
+                      schedule_names[kind], seen.compared, seen.infeasible, seen.hopeless, seen.by_position, seen.tight, seen.periodic, seen.local,
                       seen.tightened);
         assert_true(seen.compared >= 60 && seen.infeasible >= 15 && seen.compared - seen.infeasible >= 25 && seen.tight >= 3);
         bool several = kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_ZB_V || kind == SCHEDULE_LOOPED_BFS;
