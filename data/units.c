@@ -11,6 +11,6 @@ const char *const transfer_part_names[] = {"blocking", "link", "delay", NULL};
 int64_t round_half_up(double x)
 {
     assert(x >= 0 && x < 9007199254740992.0);
-    double whole = floor(x);        // x + 0.5 would round up what lies just below a half
-    return (int64_t)whole + (x - whole >= 0.5);
+    int64_t whole = (int64_t)x;     // x + 0.5 would round up what lies just below a half
+    return whole + (x - (double)whole >= 0.5);
 }

@@ -141,13 +141,10 @@ static bool place_layers(const struct predictor *p, const struct priced *priced,
     return false;
 }
 
-// Prices p->problem with these costs and fills the choices. false: there is no prediction.
-static bool evaluate(struct predictor *p, const struct costs *costs, struct priced *priced, struct choices *c, struct kept_graph **kept,
-                     struct prediction *prediction)
+// The choices of a priced problem, and the graph they are timed on. false: there is no prediction.
+static bool choose(struct predictor *p, const struct priced *priced, struct choices *c, struct kept_graph **kept, struct prediction *prediction)
 {
     struct error err = {OK, ""};
-    p->problem.costs = *costs;
-    if (price_terms(priced, &p->problem, &p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
     struct schedule_request request = schedule_request_of(priced);
     *kept = predict_graph(p, &request, &err);
     if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
@@ -244,13 +241,30 @@ static void find_block(const struct predictor *p, const struct priced *priced, s
     }
 }
 
+// The time with the costs at one end of their intervals; all else is as it was priced.
+static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_end end, int64_t *ns, struct prediction *prediction)
+{
+    struct error err = {OK, ""};
+    struct choices c;
+    struct kept_graph *kept;
+    p->problem.costs = p->ends[end];
+    if (price_times(priced, &p->problem, &p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
+    return choose(p, priced, &c, &kept, prediction) && time_of(p, &c, kept, ns, prediction);
+}
+
 // What stands in p->problem and p->placement.
 static void predict(struct predictor *p, const struct costs *costs, struct prediction *prediction)
 {
+    struct error err = {OK, ""};
     struct priced priced;
     struct choices c;
     struct kept_graph *kept;
-    if (!evaluate(p, costs, &priced, &c, &kept, prediction)) return;
+    p->problem.costs = *costs;
+    if (price_terms(&priced, &p->problem, &p->scratch, &err) != OK) {
+        predict_refuse(prediction, "%s", err.text);
+        return;
+    }
+    if (!choose(p, &priced, &c, &kept, prediction)) return;
     if (!time_of(p, &c, kept, &prediction->iteration_ns, prediction)) return;
     prediction->low_ns = prediction->high_ns = prediction->iteration_ns;
     prediction->micro_batches = priced.micro_batches;
@@ -260,11 +274,8 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     prediction->gpus = (double)(priced.devices_per_stage * p->problem.job.layout.pipeline);
     find_memory(p, &priced, &kept->schedule, prediction);
     find_block(p, &priced, prediction);
-    for (int end = 0; end < 2 && p->settings.ends; end++) {
-        arena_reset(&p->scratch, p->scratch_mark);
-        if (!evaluate(p, &p->ends[end], &priced, &c, &kept, prediction)) return;
-        if (!time_of(p, &c, kept, end == COSTS_FAST ? &prediction->low_ns : &prediction->high_ns, prediction)) return;
-    }
+    if (!p->settings.ends) return;
+    if (time_at_end(p, &priced, COSTS_FAST, &prediction->low_ns, prediction)) time_at_end(p, &priced, COSTS_SLOW, &prediction->high_ns, prediction);
 }
 
 void predict_row(struct predictor *p, const struct run_row *row, struct prediction *prediction)

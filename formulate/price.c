@@ -248,6 +248,20 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     return price_embedding_sync(&x, err);
 }
 
+enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    struct pricing x = pricing_of(problem, priced, arena);
+    priced->cut_count = 0;
+    for (int run = 0; run < priced->run_count; run++) {
+        for (int group = 0; group < priced->group_count; group++)
+            if (!priced->groups[group].excluded) TRY(price_layer_times(&x, run, group, err));
+        TRY(price_gradient_syncs(&x, run, err));
+    }
+    TRY(price_sync_constants(&x, err));
+    TRY(price_transfers(&x, err));
+    return price_embedding_sync(&x, err);
+}
+
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
 {
     TRY(problem_check(problem, err));

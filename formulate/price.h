@@ -12,5 +12,7 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 // The same without the checks before and behind it, for callers that price thousands of configurations of which most is
 // equal and have checked what is not.
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+// Once more the times alone, of a priced problem whose costs have changed in nothing else (the ends of their intervals).
+enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
 
 #endif
