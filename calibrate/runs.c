@@ -83,7 +83,10 @@ static enum status add_row(struct run_set *set, const struct row_reader *reader,
     if (!taken) return OK;
     if (choice->fits) TRY(filter_holds(&choice->fit_rows, &reader->table, &fitted_on, err));
     struct run *run = next_place(set);
+    // nvidia-smi prints MiB; who rounds them calls GiB GB.
+    bool binary = metric_is_memory(row->metric) && row->unit == UNIT_GB && cell_contains(row->notes, "nvidia-smi");
     *run = (struct run){.row = *row, .file = set->file_count - 1, .fitted_on = fitted_on, .excluded = why_excluded(row, choice)};
+    if (binary) run->row.value *= 1.073741824;
     int group = group_of(set, run);
     run->group = group >= 0 ? group : set->group_count++;
     return OK;
@@ -132,14 +135,16 @@ static double hardware_flop(const struct run_row *row, const struct prediction *
     return 96 * batch * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
 }
 
-// nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the logging rank, the last. Which one
-// a row means stands in its notes.
+// nvidia-smi's figures are of whole nodes' fullest, the first and the last; torch's are of the logging rank, the last, and know
+// only what the allocator was asked for. Which one a row means stands in its notes.
 static double memory_of(const struct run_row *row, const struct prediction *x)
 {
     const struct memory_parts *last = &x->last_memory;
-    if (row->metric == METRIC_STATIC_MEMORY) return (double)(last->weight_bytes + last->gradient_bytes + last->optimizer_bytes);
-    if (cell_contains(row->notes, "last rank")) return (double)(memory_total(last) - last->constant_bytes);
-    return (double)memory_total(&x->memory);
+    if (row->metric == METRIC_STATIC_MEMORY)
+        return (double)(last->weight_bytes + last->gradient_bytes + last->optimizer_bytes + x->library_bytes);
+    if (cell_contains(row->notes, "last rank")) return (double)(memory_total(last) - x->outside_bytes);
+    if (cell_contains(row->notes, "first/last nodes")) return (double)x->ends_bytes;
+    return (double)x->device_bytes;
 }
 
 double run_prediction(const struct run_row *row, const struct prediction *x)

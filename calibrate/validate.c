@@ -86,7 +86,7 @@ static bool is_flag(int metric) { return metric == METRIC_OOM || metric == METRI
 static void count_oom(struct oom_scores *o, const struct run *run, const struct validate_settings *settings)
 {
     const struct prediction *x = &run->prediction;
-    bool over = (double)memory_total(&x->memory) > o->margin * (double)x->capacity_bytes;
+    bool over = (double)x->device_bytes > o->margin * (double)x->capacity_bytes;
     if (is_flag(run->row.metric)) {
         if (run->row.value > 0) o->total++, o->caught += over;
     } else {

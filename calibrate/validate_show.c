@@ -149,6 +149,6 @@ void validation_show_rows(const struct run_set *set, FILE *to)
         const char *metric = r->row.metric >= 0 && r->row.metric < METRIC_COUNT ? run_metric_names[r->row.metric] : "";
         fprintf(to, "%s,%.*s,%s,%.9g,", set->files[r->file].label, r->row.id.length, r->row.id.length ? r->row.id.text : "", metric, r->row.value);
         if (r->excluded) fprintf(to, ",,,,\"%s\"\n", r->excluded);
-        else fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1, (long long)memory_total(&r->prediction.memory), r->fold);
+        else fprintf(to, "%.9g,%.6f,%lld,%d,\n", r->predicted, r->predicted / r->row.value - 1, (long long)r->prediction.device_bytes, r->fold);
     }
 }

@@ -86,7 +86,7 @@ static void put_row_text(struct output *o, const char *id, size_t id_length, con
         return;
     }
     const struct memory_parts *m = &x->memory;
-    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns}, bytes[] = {memory_total(m), x->limit_bytes},
+    const int64_t times[] = {x->iteration_ns, x->low_ns, x->high_ns}, bytes[] = {x->device_bytes, x->limit_bytes},
                   parts[] = {m->weight_bytes, m->gradient_bytes, m->optimizer_bytes, m->activation_bytes, m->working_bytes,
                              m->buffer_bytes, m->constant_bytes};
     for (size_t i = 0; i < ARRAY_LENGTH(times); i++) put(o, ","), put_seconds(o, times[i]);
@@ -123,7 +123,7 @@ static void put_row_json(struct output *o, const char *id, size_t id_length, con
     put_seconds(o, x->low_ns);
     put(o, ", \"iteration_high_s\": ");
     put_seconds(o, x->high_ns);
-    put_key(o, "memory_bytes", memory_total(m));
+    put_key(o, "memory_bytes", x->device_bytes);
     put_key(o, "memory_limit_bytes", x->limit_bytes);
     put(o, x->fits ? ", \"fits\": true" : ", \"fits\": false");
     put_key(o, "fullest_rank", x->fullest_rank);
@@ -169,7 +169,7 @@ static void show(const struct prediction *x)
     const struct memory_parts *m = &x->memory;
     printf("iteration_s       %.9f\niteration_low_s   %.9f\niteration_high_s  %.9f\n", (double)x->iteration_ns * 1e-9, (double)x->low_ns * 1e-9,
            (double)x->high_ns * 1e-9);
-    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n", (long long)memory_total(m), x->fullest_rank,
+    printf("memory_bytes      %lld on rank %d: %s the limit %lld (capacity %lld)\n", (long long)x->device_bytes, x->fullest_rank,
            x->fits ? "within" : "over", (long long)x->limit_bytes, (long long)x->capacity_bytes);
     printf("  GB: weights %.3f, gradients %.3f, optimizer %.3f, activations %.3f, working %.3f, buffers %.3f, feedback %.3f, constant %.3f\n",
            (double)m->weight_bytes / gb, (double)m->gradient_bytes / gb, (double)m->optimizer_bytes / gb, (double)m->activation_bytes / gb,

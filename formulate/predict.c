@@ -148,7 +148,8 @@ static bool choose(struct predictor *p, const struct priced *priced, struct choi
     struct schedule_request request = schedule_request_of(priced);
     *kept = predict_graph(p, &request, &err);
     if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
-    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = &p->scratch};
+    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = &p->scratch,
+                          .virtual_stages = request.virtual_stages, .rank_count = request.rank_count};
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
     if (!place_groups(priced, &request, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
     for (int s = 0; s < priced->stage_count; s++) {
@@ -203,25 +204,35 @@ static struct memory_parts memory_of_rank(const struct predictor *p, const struc
     return sum;
 }
 
+// What a device shows: the allocator takes its factor of what it is asked for, the rest stands outside.
+static int64_t shown_bytes(const struct predictor *p, const struct memory_parts *m, double outside)
+{
+    double factor = p->problem.costs.allocator_factor.value, total = (double)memory_total(m);
+    return factor > 1 ? round_half_up(factor * (total - outside) + outside) : memory_total(m);
+}
+
 static void find_memory(const struct predictor *p, const struct priced *priced, const struct schedule *schedule, struct prediction *prediction)
 {
+    int first = schedule_rank_of(&schedule->request, 0), last = schedule_rank_of(&schedule->request, priced->stage_count - 1);
     int64_t most = -1;
     for (int rank = 0; rank < priced->rank_count; rank++) {
         int stage = schedule_stage_of(&schedule->request, rank, 0), group = p->choices[stage].group;
         struct memory_parts memory =
             schedule->request.virtual_stages > 1 ? memory_of_rank(p, schedule, rank) : p->choices[stage].memory;
-        int64_t bytes = memory_total(&memory);
-        if (rank == schedule_rank_of(&schedule->request, priced->stage_count - 1)) {
-            prediction->last_rank = rank;
-            prediction->last_memory = memory;
-        }
+        double outside = price_outside_bytes(&p->problem, group);
+        int64_t bytes = shown_bytes(p, &memory, outside);
+        if (rank == last) prediction->last_memory = memory;
+        if (rank == first || rank == last) prediction->ends_bytes = larger(prediction->ends_bytes, bytes);
         if (bytes <= most) continue;
         most = bytes;
         prediction->fullest_rank = rank;
         prediction->memory = memory;
-        prediction->limit_bytes = priced->groups[group].memory_limit_bytes;
+        prediction->device_bytes = bytes;
+        prediction->outside_bytes = round_half_up(outside);
+        prediction->library_bytes = memory.constant_bytes - prediction->outside_bytes;
         prediction->capacity_bytes = p->problem.cluster.groups[group].memory_bytes;
-        prediction->fits = bytes <= prediction->limit_bytes;
+        prediction->limit_bytes = (int64_t)((double)prediction->capacity_bytes * p->problem.job.memory_fraction) - p->problem.job.memory_margin_bytes;
+        prediction->fits = memory_total(&memory) <= priced->groups[group].memory_limit_bytes;
     }
 }
 

@@ -22,10 +22,13 @@ struct prediction {
     int64_t low_ns, high_ns;            // with the costs at their fast and at their slow end
     int fullest_rank;
     struct memory_parts memory;         // of a device of that rank
+    int64_t device_bytes;               // of it, with what the allocator takes beside: what the device shows
     int64_t capacity_bytes, limit_bytes;        // of a device; what the margin leaves
     bool fits;
-    int last_rank;                      // of the pipeline: what some programs report
-    struct memory_parts last_memory;
+    struct memory_parts last_memory;    // of the last stage's rank: what some programs report
+    int64_t ends_bytes;                 // the fuller of the first and the last stage's rank, as device_bytes
+    int64_t outside_bytes;              // of a device: context, libraries, communicators
+    int64_t library_bytes;              // inside the allocator, whatever the stage
     int64_t block_forward_ns, block_backward_ns;        // one block, recomputation included
     int64_t embedding_ns;               // the first layer, forward and backward
     int micro_batches;

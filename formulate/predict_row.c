@@ -31,11 +31,12 @@ static const struct field fields[] = {
     WHOLE(tp, 1, 65536), WHOLE(pp, 1, STAGES_MAX), WHOLE(cp, 1, 65536), WHOLE(dp, 1, 65536), WHOLE(vpp, 1, STAGES_MAX),
     WHOLE(micro_batch, 1, 1 << 20), WHOLE(global_batch, 1, 1 << 30), WHOLE(sp, 0, 1), WHOLE(zero, 0, 3), WHOLE(gpus_per_node, 1, 1024),
     WHOLE(gated, 0, 1), WHOLE(rms_norm, 0, 1), WHOLE(tied, 0, 1), WHOLE(dropout, 0, 1), WHOLE(bias, 0, 1), WHOLE(gradient_bytes, 2, 4),
-    WHOLE(adam, 0, 1), WHOLE(overlap, 0, 1),
+    WHOLE(adam, 0, 1), WHOLE(overlap, 0, 1), WHOLE(fused_loss, 0, 1), WHOLE(barrier, 0, 1),
     {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
     {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},
     {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
     {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
+    {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
     {"metric", FIELD_METRIC, AT(metric), 0, 0, NULL},
     {"value", FIELD_VALUE, AT(value), 0, 0, NULL},
     {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL},        // behind value: it scales it
@@ -89,7 +90,7 @@ static enum status read_unit(const struct table *t, int column, struct run_row *
     static const char *const names[] = {"s", "ms", "us", "B", "MB", "GB", "MiB", "GiB", "TFLOP/s/GPU", "flag", "samples/s", "sequences/s",
                                         "tokens/s", "tokens/s/GPU", NULL};
     static const double factors[] = {1, 1e-3, 1e-6, 1, 1e6, 1e9, 1048576, 1073741824, 1e12, 1, 1, 1, 1, 1};
-    static const enum run_unit units[] = {[10] = UNIT_SAMPLES, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU};
+    static const enum run_unit units[] = {[5] = UNIT_GB, [10] = UNIT_SAMPLES, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU};
     int found = NOT_STATED;
     if (row->metric == METRIC_COUNT) return OK;
     TRY(table_name(t, column, names, &found, err));
@@ -123,7 +124,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
 
 static struct run_row nothing_stated(void)
 {
-    struct run_row row = {.fused = NOT_STATED, .precision = NOT_STATED, .schedule = NOT_STATED, .recompute = NOT_STATED, .metric = NOT_STATED,
+    struct run_row row = {.fused = NOT_STATED, .precision = NOT_STATED, .schedule = NOT_STATED, .trainer = NOT_STATED, .recompute = NOT_STATED, .metric = NOT_STATED,
                           .value = NAN};
     for (int i = 0; i < FIELD_COUNT; i++)
         if (fields[i].type == FIELD_WHOLE) *(int64_t *)((char *)&row + fields[i].offset) = NOT_STATED;

@@ -13,7 +13,7 @@ enum run_metric {
 extern const char *const run_metric_names[];        // [METRIC_COUNT], NULL
 
 // What value is in after reading. A throughput keeps what it counts.
-enum run_unit { UNIT_PLAIN, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU };
+enum run_unit { UNIT_PLAIN, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU, UNIT_GB };
 
 #define NOT_STATED (-1)
 
@@ -23,9 +23,9 @@ struct run_row {
     struct cell id, source, gpu, notes, split;
     int64_t num_gpus, layers, hidden, ffn, heads, kv_heads, head_width, vocab, positions, seq;
     int64_t tp, pp, cp, dp, vpp, micro_batch, global_batch, sp, zero, gpus_per_node;
-    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap;
+    int64_t gated, rms_norm, tied, dropout, bias, gradient_bytes, adam, overlap, fused_loss, barrier;
     int fused;                          // attention kernel; NOT_STATED, 0, 1
-    int precision, schedule;            // enums, or NOT_STATED
+    int precision, schedule, trainer;   // enums, or NOT_STATED
     int recompute;                      // enum recompute, or NOT_STATED
     int recomputed_layers;              // of each stage, for RECOMPUTE_FIRST_LAYERS
     int metric;                         // enum run_metric, NOT_STATED, METRIC_COUNT: one that is not known

@@ -25,6 +25,29 @@ static const char *find_boundaries(struct cell notes)
     return NULL;
 }
 
+// "size=194B", for rows that state no number of layers.
+static double find_size(struct cell notes)
+{
+    static const char before[] = "size=";
+    int length = (int)sizeof before - 1;
+    for (int i = 0; i + length < notes.length; i++) {
+        if (notes.text[i] != 's' || memcmp(notes.text + i, before, (size_t)length)) continue;
+        double size = 0;
+        for (i += length; i < notes.length && isdigit((unsigned char)notes.text[i]); i++) size = 10 * size + (notes.text[i] - '0');
+        return i < notes.length && notes.text[i] == 'B' ? size * 1e9 : 0;
+    }
+    return 0;
+}
+
+// Longer names first: the bare 1f1b is in other names' company too often to mean anything.
+static int find_schedule(struct cell notes)
+{
+    static const enum schedule_kind kinds[] = {SCHEDULE_ZB_H1, SCHEDULE_ZB_H2, SCHEDULE_ZB_V, SCHEDULE_LOOPED_BFS, SCHEDULE_GPIPE};
+    for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
+        if (cell_contains(notes, schedule_names[kinds[i]])) return (int)kinds[i];
+    return NOT_STATED;
+}
+
 static void read_words(struct row_words *w, const struct run_row *row)
 {
     static const char *const precisions[] = {"bf16", "fp16", "fp32"};
@@ -37,6 +60,12 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .notes = notes,
                             .family = llama ? FAMILY_LLAMA : nemotron ? FAMILY_NEMOTRON : FAMILY_GPT,
                             .untied = cell_contains(notes, "untie"),
+                            .gated = llama || cell_contains(notes, "swiglu=true"),
+                            .rms_norm = llama || cell_contains(notes, "RMSNorm"),
+                            .fused_loss = cell_contains(notes, "cross-entropy-loss-fusion=true"),
+                            .deepspeed = cell_contains(notes, "DeepSpeed"),
+                            .schedule = find_schedule(notes),
+                            .parameters = find_size(notes),
                             .fp8 = cell_contains(notes, "fp8"),
                             .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
                             .embedding_counted = cell_contains(notes, "embedding counted"),
@@ -46,12 +75,22 @@ static void read_words(struct row_words *w, const struct run_row *row)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
 }
 
+// A GPT's layers from its number of parameters, 12 h^2 + 13 h each, a whole number of them on each stage.
+static int64_t layers_of_size(const struct predictor *p, const struct run_row *row)
+{
+    double h = (double)row->hidden, pp = (double)stated(row->pp, 1);
+    if (p->words.parameters <= 0 || row->hidden == NOT_STATED || row->seq == NOT_STATED || row->vocab == NOT_STATED) return NOT_STATED;
+    double layers = (p->words.parameters - (double)(row->vocab + row->seq) * h) / (12 * h * h + 13 * h);
+    double even = floor(layers / pp + 0.5) * pp;
+    return even >= 1 && even <= 4000 ? (int64_t)even : NOT_STATED;
+}
+
 static bool set_shape(struct predictor *p, const struct run_row *row, struct prediction *prediction)
 {
-    enum family family = p->words.family;
-    bool gpt = family == FAMILY_GPT, untied = !gpt || p->words.untied;
-    if (row->layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED) {
-        predict_refuse(prediction, "%s not stated", row->layers == NOT_STATED ? "layers" : row->hidden == NOT_STATED ? "hidden" : "seq");
+    bool gpt = p->words.family == FAMILY_GPT, untied = !gpt || p->words.untied;
+    int64_t layers = row->layers == NOT_STATED ? layers_of_size(p, row) : row->layers;
+    if (layers == NOT_STATED || row->hidden == NOT_STATED || row->seq == NOT_STATED) {
+        predict_refuse(prediction, "%s not stated", layers == NOT_STATED ? "layers" : row->hidden == NOT_STATED ? "hidden" : "seq");
         return false;
     }
     int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1), tp = stated(row->tp, 1);
@@ -64,15 +103,15 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
         .vocabulary = stated(row->vocab, 50257),
         .vocabulary_multiple = row->vocab == NOT_STATED || tp > 1 ? 128 : 0,        // as Megatron pads it for tensor ranks
         .positions = stated(row->positions, gpt ? row->seq : 0),
-        .gated_ffn = stated(row->gated, family == FAMILY_LLAMA),
-        .rms_norm = stated(row->rms_norm, family == FAMILY_LLAMA),
+        .gated_ffn = stated(row->gated, p->words.gated),
+        .rms_norm = stated(row->rms_norm, p->words.rms_norm),
         .qkv_bias = stated(row->bias, gpt),
         .linear_bias = stated(row->bias, gpt),
         .dropout = stated(row->dropout, gpt),
         .tied_embeddings = stated(row->tied, !untied),
     };
-    p->runs[1].count = (int)row->layers;
-    p->problem.model.layer_count = (int)row->layers + 2;
+    p->runs[1].count = (int)layers;
+    p->problem.model.layer_count = (int)layers + 2;
     return true;
 }
 
@@ -92,13 +131,15 @@ static bool set_degrees(struct layout *l, const struct run_row *row, struct pred
 }
 
 // Several stages a rank are interleaved, where the row does not say otherwise.
-static bool set_schedule(struct layout *l, const struct run_row *row, struct prediction *prediction)
+static bool set_schedule(struct layout *l, const struct row_words *words, const struct run_row *row, struct prediction *prediction)
 {
     l->virtual_stages = l->pipeline > 1 ? (int)stated(row->vpp, 1) : 1;
     l->slice_count = 1;
     l->expert = 1;
-    l->barrier = true;
-    l->schedule = row->schedule != NOT_STATED ? (enum schedule_kind)row->schedule : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    int named = row->schedule != NOT_STATED ? row->schedule : words->schedule;
+    l->schedule = named != NOT_STATED ? (enum schedule_kind)named : l->virtual_stages > 1 ? SCHEDULE_INTERLEAVED : SCHEDULE_1F1B;
+    // Zero-bubble's later schedules are nothing without post-validation.
+    l->barrier = stated(row->barrier, l->schedule != SCHEDULE_ZB_H2 && l->schedule != SCHEDULE_ZB_V);
     if (l->schedule == SCHEDULE_ZB_V) l->virtual_stages = 2;
     if (l->schedule == SCHEDULE_TOKEN_SLICED) return predict_refuse(prediction, "a row cannot state the slices of token-sliced"), false;
     bool looped = l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V;
@@ -113,7 +154,7 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     struct layout *l = &job->layout;
     if (p->words.fp8 && row->precision == NOT_STATED) return predict_refuse(prediction, "precision FP8 is not priced"), false;
     if (!set_degrees(l, row, prediction)) return false;
-    if (!set_schedule(l, row, prediction)) return false;
+    if (!set_schedule(l, &p->words, row, prediction)) return false;
     l->micro_batch = (int)stated(row->micro_batch, 1);
     l->sequence_parallel = stated(row->sp, 0);
     l->fused_attention = row->fused == 1;
@@ -123,7 +164,9 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->sequence = row->seq;
     job->global_batch = stated(row->global_batch, step * l->pipeline);
     job->precision = (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
-    job->gradient_bytes_per_value = (int)stated(row->gradient_bytes, 4);
+    job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer : p->words.deepspeed ? TRAINER_DEEPSPEED : TRAINER_MEGATRON;
+    job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
+    job->gradient_bytes_per_value = (int)stated(row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
     job->memory_fraction = p->settings.margin;
     if (job->global_batch % step || job->global_batch / step > MICRO_BATCHES_MAX) {

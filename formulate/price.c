@@ -262,6 +262,12 @@ enum status price_times(struct priced *priced, const struct problem *problem, st
     return price_embedding_sync(&x, err);
 }
 
+double price_outside_bytes(const struct problem *problem, int group)
+{
+    struct pricing x = pricing_of(problem, NULL, NULL);
+    return x.gpus[group] ? outside_bytes(&x, group) : 0;
+}
+
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
 {
     TRY(problem_check(problem, err));

@@ -14,5 +14,7 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
 // Once more the times alone, of a priced problem whose costs have changed in nothing else (the ends of their intervals).
 enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+// Bytes of a device of the group that stand outside of the allocator: context, libraries, communicators.
+double price_outside_bytes(const struct problem *problem, int group);
 
 #endif

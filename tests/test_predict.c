@@ -143,6 +143,29 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
     return last;
 }
 
+// The fullest rank's bytes by hand, for one stage a rank: 1F1B holds min(m, p - s) micro-batches, GPipe all.
+static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
+{
+    struct priced q;
+    struct error err = {OK, ""};
+    int64_t most = 0;
+    CHECK_OK(price_problem(&q, &p->problem, arena, &err));
+    for (int s = 0, layer = 0; s < q.stage_count; s++) {
+        int64_t sum = q.groups[0].constant_bytes, working = 0;
+        int held = q.layout.schedule == SCHEDULE_GPIPE || q.micro_batches < q.stage_count - s ? q.micro_batches : q.stage_count - s;
+        for (int k = 0; k < p->placement.layer_count[s]; k++, layer++) {
+            bool block = layer > 0 && layer < q.layer_count - 1;
+            const struct priced_run *run = &q.runs[layer == 0 ? 0 : block ? 1 : 2];
+            int mode = block ? (int)p->placement.recompute : RECOMPUTE_NONE;
+            sum += run->weight_bytes + run->gradient_bytes + run->optimizer_bytes + held * run->stash_bytes[mode];
+            if (run->working_bytes[mode] > working) working = run->working_bytes[mode];
+        }
+        sum += working + 2 * q.cuts[q.runs[1].cut].message_bytes * ((s > 0) + (s < q.stage_count - 1));
+        if (sum > most) most = sum;
+    }
+    return most;
+}
+
 static struct run_row random_row(struct random *rng)
 {
     static const int64_t hidden[] = {1024, 2048, 4096, 12288};
@@ -187,6 +210,10 @@ static void ten_thousand_rows_equal_a_replay(void **state)
         if (prediction.iteration_ns != expected)
             fail_msg("row %d (p %lld, m %d): %lld ns, by replay %lld", trial, (long long)row.pp, prediction.micro_batches,
                      (long long)prediction.iteration_ns, (long long)expected);
+        int64_t bytes = fullest_by_hand(p, &arena);
+        if (prediction.device_bytes != bytes || memory_total(&prediction.memory) != bytes)
+            fail_msg("row %d: %lld bytes, by hand %lld", trial, (long long)prediction.device_bytes, (long long)bytes);
+        assert_int_equal(prediction.fits, bytes <= prediction.limit_bytes);
         arena_reset(&arena, mark);
     }
     arena_close(&arena);
