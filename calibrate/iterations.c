@@ -52,6 +52,10 @@ enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *ar
     return k->count ? OK : fail(err, BAD_INPUT, "--fit: expected numbers of the costs, found nothing");
 }
 
+// Where the search began: of every number that a constant stands for, in the order in which they are visited.
+enum { STARTS_MAX = 512 };
+struct starts { double values[STARTS_MAX]; int count, at; };
+
 struct search {
     struct predictor *predictor;
     const struct fit_keys *keys;
@@ -61,23 +65,25 @@ struct search {
     int gpu_count, value_bytes;
     double *residuals, *changed, *jacobian, *observed, *deviation;      // the last two: [count + keys]
     double x[FIT_KEYS_MAX];             // logarithms
+    struct starts *starts;              // [key]
 };
 
 // ---- the constants in the costs
 
-struct first { double value; bool found; };
-
-static void take_first(struct estimate *e, const struct cost_key *key, void *context)
+static void note_start(struct estimate *e, const struct cost_key *key, void *context)
 {
-    struct first *f = context;
+    struct starts *s = context;
     (void)key;
-    if (!f->found) *f = (struct first){e->value, true};
+    if (s->count < STARTS_MAX) s->values[s->count++] = e->value;
 }
+
+// What a constant does to its numbers: all by one factor, so that their ratios (of GPUs, of precisions) stay.
+struct scaling { struct starts *starts; double factor; };
 
 static void put_value(struct estimate *e, const struct cost_key *key, void *context)
 {
-    (void)key;
-    e->value = *(const double *)context;
+    struct scaling *s = context;
+    if (s->starts->at < s->starts->count) e->value = fmin(fmax(s->starts->values[s->starts->at++] * s->factor, key->low), key->high);
 }
 
 // Within what a document may hold.
@@ -97,19 +103,21 @@ static void visit_item(const struct fit_key *item, struct costs *costs, const ch
 static void set_constants(const struct search *s, const double *x)
 {
     for (int k = 0; k < s->keys->count; k++) {
-        double value = bounded(&s->keys->items[k], exp(x[k]));
-        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, put_value, &value);
+        struct scaling scaling = {&s->starts[k], bounded(&s->keys->items[k], exp(x[k])) / s->starts[k].values[0]};
+        scaling.starts->at = 0;
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, put_value, &scaling);
     }
 }
 
-static enum status start(struct search *s, struct error *err)
+static enum status start(struct search *s, struct arena *arena, struct error *err)
 {
+    s->starts = TAKE(arena, s->keys->count, struct starts);
     for (int k = 0; k < s->keys->count; k++) {
-        struct first first = {0, false};
-        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, take_first, &first);
-        if (!(first.value > 0))
+        struct starts *starts = &s->starts[k];
+        visit_item(&s->keys->items[k], predictor_costs(s->predictor), s->gpus, s->gpu_count, s->value_bytes, note_start, starts);
+        if (!starts->count || !(starts->values[0] > 0))
             return fail(err, BAD_INPUT, "--fit: %s is 0 in these costs; --set it to where the search shall begin", s->keys->items[k].name);
-        s->x[k] = log(first.value);
+        s->x[k] = log(starts->values[0]);
     }
     return OK;
 }
@@ -268,12 +276,14 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
 
 struct origin_note { const struct fitted *fitted; const char *source; };
 
+// The value is there already: the fit left it.
 static void put_fitted(struct estimate *e, const struct cost_key *key, void *context)
 {
     const struct origin_note *note = context;
-    (void)key;
-    *e = (struct estimate){.value = note->fitted->value, .low = note->fitted->low, .high = note->fitted->high, .origin = ORIGIN_FITTED,
-                           .source = note->source};
+    const struct fitted *f = note->fitted;
+    if (!(e->value > 0)) return;
+    *e = (struct estimate){.value = e->value, .low = fmin(fmax(e->value * f->low / f->value, key->low), e->value),
+                           .high = fmax(fmin(e->value * f->high / f->value, key->high), e->value), .origin = ORIGIN_FITTED, .source = note->source};
 }
 
 void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source)
@@ -298,7 +308,7 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
     s.jacobian = TAKE(arena, all * keys->count, double);
     s.observed = TAKE(arena, all, double);
     s.deviation = TAKE(arena, all, double);
-    TRY(start(&s, err));
+    TRY(start(&s, arena, err));
     find_residuals(&s, s.x, s.residuals);
     double damping = damping_first;
     for (bool moved = true; moved && fit->steps < STEPS_MAX; fit->steps++) {

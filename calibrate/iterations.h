@@ -8,7 +8,7 @@
 
 enum { FIT_KEYS_MAX = 16, FIT_TIED_MAX = 4 };
 
-// One constant: a number of the costs, or several that are equal.
+// One constant: a number of the costs, or several that keep their ratio.
 struct fit_key { int keys[FIT_TIED_MAX], count; const char *name; };       // of cost_keys
 
 struct fit_keys {
@@ -16,7 +16,8 @@ struct fit_keys {
     struct fit_key items[FIT_KEYS_MAX];
 };
 
-// "gemm_flop_per_s,layer_overhead_s"; "a+b" is one constant for both. BAD_INPUT: none such, twice, too many.
+// "gemm_flop_per_s,layer_overhead_s"; "a+b" is one constant for both, as is one name
+// for all GPUs and precisions among the rows: they are scaled together. BAD_INPUT: none such, twice, too many.
 enum status fit_keys_read(struct fit_keys *k, const char *text, struct arena *arena, struct error *err);
 
 struct fitted { double value, low, high; };     // 95 % by the fit's own covariance, normal residuals assumed
@@ -38,7 +39,7 @@ struct iterations_fit {
 enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *keys, struct predictor *p, const struct run_set *set,
                            const bool *take, struct arena *arena, struct error *err);
 
-// Writes the constants into the costs as fitted estimates: value, interval, and a source in words.
+// Marks the constants in the costs that the fit left behind as fitted: interval, and a source in words.
 void iterations_put(const struct iterations_fit *fit, struct costs *costs, const char *source);
 
 #endif

@@ -24,7 +24,7 @@ enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
 struct row_words {
     struct cell source, notes;
     enum family family;
-    bool untied, gated, rms_norm, fp8, overlapped, embedding_counted, fused_loss, deepspeed;
+    bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed;
     int precision, schedule;
     double parameters;                  // "size=176B": 176e9; 0: not said
     const char *boundaries;             // AMP's list of them, behind its bracket; NULL: none

@@ -66,10 +66,9 @@ static void read_words(struct row_words *w, const struct run_row *row)
                             .deepspeed = cell_contains(notes, "DeepSpeed"),
                             .schedule = find_schedule(notes),
                             .parameters = find_size(notes),
-                            .fp8 = cell_contains(notes, "fp8"),
                             .overlapped = cell_contains(notes, "overlap-grad-reduce=true"),
                             .embedding_counted = cell_contains(notes, "embedding counted"),
-                            .precision = FP16,
+                            .precision = cell_contains(notes, "fp8") ? FP8 : FP16,
                             .boundaries = find_boundaries(notes)};
     for (size_t i = ARRAY_LENGTH(precisions); i-- > 0;)
         if (cell_contains(notes, precisions[i])) w->precision = which[i];
@@ -93,7 +92,7 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
         predict_refuse(prediction, "%s not stated", layers == NOT_STATED ? "layers" : row->hidden == NOT_STATED ? "hidden" : "seq");
         return false;
     }
-    int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1), tp = stated(row->tp, 1);
+    int64_t heads = stated(row->heads, row->hidden >= 64 ? row->hidden / 64 : 1);
     p->problem.model.shape = (struct shape){
         .hidden = row->hidden,
         .ffn = stated(row->ffn, 4 * row->hidden),
@@ -101,7 +100,7 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
         .kv_heads = stated(row->kv_heads, heads),
         .head_width = stated(row->head_width, row->hidden >= heads ? row->hidden / heads : 1),
         .vocabulary = stated(row->vocab, 50257),
-        .vocabulary_multiple = row->vocab == NOT_STATED || tp > 1 ? 128 : 0,        // as Megatron pads it for tensor ranks
+        .vocabulary_multiple = row->vocab == NOT_STATED || row->tp > 1 ? 128 : 0,        // as Megatron pads it for tensor ranks
         .positions = stated(row->positions, gpt ? row->seq : 0),
         .gated_ffn = stated(row->gated, p->words.gated),
         .rms_norm = stated(row->rms_norm, p->words.rms_norm),
@@ -117,17 +116,20 @@ static bool set_shape(struct predictor *p, const struct run_row *row, struct pre
 
 // ---- job
 
+static int degree(int64_t value) { return value == NOT_STATED ? 1 : (int)value; }
+
 // Degrees that are not stated: one, and as many replicas as the GPUs are good for.
 static bool set_degrees(struct layout *l, const struct run_row *row, struct prediction *prediction)
 {
-    int64_t tp = stated(row->tp, 1), cp = stated(row->cp, 1), pp = stated(row->pp, 1), model = tp * cp * pp;
-    int64_t dp = stated(row->dp, row->num_gpus == NOT_STATED || row->num_gpus < model ? 1 : row->num_gpus / model);
-    if (row->num_gpus != NOT_STATED && model * dp != row->num_gpus) {
-        predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld", (long long)(model * dp), (long long)row->num_gpus);
-        return false;
-    }
-    l->tensor = (int)tp, l->context = (int)cp, l->pipeline = (int)pp, l->data = (int)dp;
-    return true;
+    l->tensor = degree(row->tp);
+    l->context = degree(row->cp);
+    l->pipeline = degree(row->pp);
+    int64_t replica = (int64_t)l->tensor * l->context * l->pipeline;
+    int64_t left = row->num_gpus == NOT_STATED || row->num_gpus < replica ? 1 : row->num_gpus / replica;
+    l->data = (int)stated(row->dp, left < 65536 ? left : 65536);
+    if (row->num_gpus == NOT_STATED || replica * l->data == row->num_gpus) return true;
+    predict_refuse(prediction, "tp x cp x pp x dp = %lld, num_gpus %lld", (long long)(replica * l->data), (long long)row->num_gpus);
+    return false;
 }
 
 // Several stages a rank are interleaved, where the row does not say otherwise.
@@ -152,7 +154,6 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
 {
     struct job *job = &p->problem.job;
     struct layout *l = &job->layout;
-    if (p->words.fp8 && row->precision == NOT_STATED) return predict_refuse(prediction, "precision FP8 is not priced"), false;
     if (!set_degrees(l, row, prediction)) return false;
     if (!set_schedule(l, &p->words, row, prediction)) return false;
     l->micro_batch = (int)stated(row->micro_batch, 1);
@@ -165,6 +166,8 @@ static bool set_job(struct predictor *p, const struct run_row *row, struct predi
     job->global_batch = stated(row->global_batch, step * l->pipeline);
     job->precision = (enum precision)(row->precision == NOT_STATED ? p->words.precision : row->precision);
     job->trainer = row->trainer != NOT_STATED ? (enum trainer)row->trainer : p->words.deepspeed ? TRAINER_DEEPSPEED : TRAINER_MEGATRON;
+    // Megatron's tensor ranks each send their part of a message, DeepSpeed's the whole.
+    job->scattered_messages = job->trainer == TRAINER_MEGATRON;
     job->fused_loss = stated(row->fused_loss, p->words.fused_loss);
     job->gradient_bytes_per_value = (int)stated(row->gradient_bytes, job->trainer == TRAINER_DEEPSPEED && job->precision == FP16 ? 2 : 4);
     job->adam = stated(row->adam, 1);
@@ -264,7 +267,7 @@ static void split_units(struct placement *to, int stages, int before, int units,
 // a block's place each; where blocks do not divide, the first stages hold one more.
 static void split_equally(struct placement *to, bool embedding_counted, int stages, int blocks)
 {
-    if (embedding_counted && (blocks + 2) % stages == 0 && stages > 2) split_units(to, stages, 0, blocks + 2, 0);
+    if ((embedding_counted || blocks % stages) && (blocks + 2) % stages == 0 && stages > 2) split_units(to, stages, 0, blocks + 2, 0);
     else split_units(to, stages, 1, blocks, 1);
 }
 

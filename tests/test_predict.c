@@ -169,10 +169,10 @@ static int64_t fullest_by_hand(struct predictor *p, struct arena *arena)
 static struct run_row random_row(struct random *rng)
 {
     static const int64_t hidden[] = {1024, 2048, 4096, 12288};
-    struct run_row row = {.gpu = {"A100", 4}, .fused = random_chance(rng, 50), .precision = BF16, .metric = NOT_STATED,
+    struct run_row row = {.gpu = {"A100", 4}, .fused = random_chance(rng, 50), .precision = BF16, .metric = NOT_STATED, .trainer = NOT_STATED,
                           .schedule = random_chance(rng, 20) ? SCHEDULE_GPIPE : SCHEDULE_1F1B, .recompute = (int)random_between(rng, 0, 2)};
     row.num_gpus = row.head_width = row.kv_heads = row.ffn = row.positions = row.gpus_per_node = row.gated = row.rms_norm = NOT_STATED;
-    row.dropout = row.bias = row.adam = NOT_STATED;
+    row.dropout = row.bias = row.adam = row.fused_loss = row.barrier = NOT_STATED;
     row.overlap = 0;
     row.tied = random_chance(rng, 60);
     row.gradient_bytes = random_chance(rng, 50) ? 2 : 4;
@@ -287,7 +287,7 @@ static void what_cannot_be_predicted_says_why(void **state)
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=5", "4 layers on 5 stages", &arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2 1", "split states 3 stages", &arena);
     refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,pp=2,split=1 2", "split holds 3 layers", &arena);
-    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "FP8", &arena);
+    refuse(p, "gpu=A100,layers=4,hidden=1024,seq=1024,notes=an FP8 run", "a100-80gb lacks fp8", &arena);
     arena_close(&arena);
 }
 
