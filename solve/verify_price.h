@@ -12,23 +12,48 @@
 struct assay {
     const struct problem *problem;
     int stage_count, pipeline, micro_batches;       // pipeline: ranks
-    int64_t ranks;                  // of a gradient sync: data x context
+    int64_t ranks, expert_ranks;    // of a gradient sync: data x context; of one of experts
     int64_t collective;             // tensor x context
     int64_t devices;                // of a stage
     long double tokens;             // of a micro-batch on one GPU
     long double share;              // of the unsharded activations on one GPU
     long double value_bytes;
-    bool embedding_sync;            // tied embeddings on more than one stage
+    long double query, key;         // widths: heads and KV heads x head width
+    long double gates;              // matrices of the feed-forward part
+    long double vocabulary;         // padded
+    bool overlapped;                // gradient syncs and gathers
+    bool embedding_sync;            // tied embeddings, trained, on more than one rank
 };
 struct assay assay_of(const struct problem *problem);
 
+static inline const struct layout *layout_of(const struct assay *a) { return &a->problem->job.layout; }
+static inline const struct layer_run *run_of(const struct assay *a, int run) { return &a->problem->model.runs[run]; }
+static inline bool has_shape(const struct assay *a, int run) { return run_of(a, run)->kind != LAYER_MEASURED; }
+static inline bool is_layered(const struct assay *a, int run)       // attention and a feed-forward part
+{
+    return run_of(a, run)->kind == LAYER_BLOCK || run_of(a, run)->kind == LAYER_MOE;
+}
+bool has_kind(const struct assay *a, enum layer_kind kind);
+bool passes_gradient(const struct assay *a, int run);       // the run is trained, or one before it is
+const struct gpu_costs *gpu_of(const struct assay *a, int group);
+const struct precision_costs *rates_of(const struct assay *a, int group);      // NULL: it lacks the precision
+const struct layer_time *stated_time(const struct assay *a, int run, int group);       // NULL: priced by formula
+
 // ---- links (section 2)
-struct joint { bool joined; long double bytes_per_s, latency_s; };
+struct joint {
+    bool joined, inside;            // inside: of a node
+    long double bytes_per_s, latency_s;
+};
 struct joint judged_tensor_link(const struct assay *a, int group);      // all-reduces of a layer
 struct joint judged_ring_link(const struct assay *a, int group);        // keys and values between context ranks
 struct joint judged_gradient_link(const struct assay *a, int group);
+struct joint judged_expert_link(const struct assay *a, int group);
+struct joint judged_pool_link(const struct assay *a, int group);
 struct joint judged_stage_link(const struct assay *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
+// The table for so many ranks of the group where the link stays inside a node; NULL: none.
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks);
+long double judged_table_s(const struct collective_times *table, long double bytes);
 
 // ---- node groups
 const char *exclusion_of(const struct assay *a, int group);      // NULL: the group can hold a stage
@@ -36,24 +61,57 @@ int64_t slots_of(const struct assay *a, int group);
 int64_t memory_limit_of(const struct assay *a, int group);
 int64_t constant_bytes_of(const struct assay *a, int group);
 
+// ---- slices
+struct piece { long double tokens, length, behind; };        // on one GPU; of a sequence; before it in the sequence
+struct piece piece_of(const struct assay *a, int slice);
+
 // ---- a layer of a run (sections 3 to 5)
 struct layer_duration { int64_t forward_ns, backward_ns, weight_ns, selective_ns, full_ns, optimizer_ns; };
 struct layer_duration layer_duration_of(const struct assay *a, int run, int group, int slice);     // group: not excluded
+
+// Values on one GPU before ZeRO shards them, of a run with a shape.
 struct layer_weight {
-    long double sharded, whole;
-};    // values on one GPU; shapes only
+    long double dense, experts, pool;       // trained
+    long double frozen_bytes;
+    long double table;                      // of embedding and head: the shared matrix
+};
 struct layer_weight layer_weight_of(const struct assay *a, int run);
+long double half_keys(const struct pool_shape *p);           // so many that their pairs name every value
+long double adapter_width(const struct assay *a);           // sum of both sides of every matrix of a block
+long double matrix_values(const struct assay *a, long double ffn);      // of a block, unsharded
+// Trained values that one GPU holds when what this ZeRO stage shards is sharded.
+long double held_values(const struct assay *a, const struct layer_weight *w, int stage);
+
 struct layer_bytes {
     int64_t weight, gradient, optimizer;
     int64_t stash[3], working[3];       // by enum recompute: none, selective, full
     int64_t message;                    // behind the layer
 };
 struct layer_bytes layer_bytes_of(const struct assay *a, int run);
+void activations_of(const struct assay *a, int run, struct layer_bytes *b);
 
-// ---- transfers and syncs (sections 6 and 7). rank 0: not compressed
+// ---- the parts of a pass (section 3)
+struct work {                       // seconds of one pass of one slice on one GPU
+    long double linear, adapters;   // products with the layer's matrices, and with its adapters
+    long double attention, scores;  // scores: their traffic, part of memory; run again by selective recomputation
+    long double memory, gather;     // gather: a pool's values again on the way back
+    long double weightless;         // part of linear that has no weight gradient
+    long double overhead, launch;
+};
+struct work work_of(const struct assay *a, int run, int group, struct piece slice);
+struct talk { long double forward_s, backward_s; };
+struct talk talk_of(const struct assay *a, int run, int group, struct piece slice, long double attention_s);
+struct passes { long double forward_s, backward_s, weight_s, selective_s, full_s; };
+struct passes passes_of(const struct assay *a, int run, int group, int slice);
+
+// ---- transfers (section 6). rank 0: not compressed
 struct sending { int run, sender, receiver, rank, slice; bool backward; };
 bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_COUNT]);
 int64_t boundary_feedback_of(const struct assay *a, int run, int rank);
+
+// ---- syncs, and what sharded weights and gradients cost a pass (section 7)
+struct gathers { long double weights_s, gradients_s; };
+struct gathers gathers_of(const struct assay *a, int run, int group);
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank);
 int64_t sync_constant_ns(const struct assay *a, int group);
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank);
@@ -71,7 +129,10 @@ struct largest_prices { long double parts_ns[PART_COUNT], sync_ns, optimizer_ns;
 struct largest_prices largest_prices_of(const struct assay *a);
 bool offers_epilogue(const struct assay *a);        // an option that compresses in the drain alone
 
-int64_t judged_whole(long double x);           // to the nearest integer, halves up
+int64_t judged_whole(long double x);           // to the nearest integer, halves up; below 0: 0
 int64_t judged_nanoseconds(long double seconds);
+
+static inline long double least(long double x, long double y) { return x < y ? x : y; }
+static inline long double greatest(long double x, long double y) { return x > y ? x : y; }
 
 #endif

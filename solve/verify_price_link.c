@@ -1,13 +1,13 @@
 // Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and two stages.
 #include "solve/verify_price.h"
 
-static long double least(long double x, long double y) { return x < y ? x : y; }
-static long double greatest(long double x, long double y) { return x > y ? x : y; }
+#include <math.h>
+#include <string.h>
 
 static struct joint intra(const struct assay *a, int group)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
-    return (struct joint){true, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
+    return (struct joint){true, true, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
 }
 
 static struct joint stated(const struct assay *a, int from, int to)
@@ -15,7 +15,7 @@ static struct joint stated(const struct assay *a, int from, int to)
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
         if (c->links[i].from == from && c->links[i].to == to)
-            return (struct joint){true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+            return (struct joint){true, false, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
     return (struct joint){0};
 }
 
@@ -27,9 +27,9 @@ static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
 }
 
 // The best kind of NIC that both groups have, shared by so many streams per node at each end. A message takes one NIC: its
-// share of the node is never more than that one's.
-static struct joint network(const struct assay *a, int from, int to, int64_t from_streams, int64_t to_streams,
-                            bool one_nic)
+// share of the node is never more than that one's. efficiencies: which, where above 0, take the place of the usual ones.
+static struct joint network(const struct assay *a, const struct estimate *efficiencies, int from, int to,
+                            int64_t from_streams, int64_t to_streams, bool one_nic)
 {
     struct joint best = {0};
     const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
@@ -37,6 +37,7 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
         const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
         if (!x || !y) continue;
         long double efficiency = a->problem->costs.network_efficiency[kind].value;
+        if (efficiencies && efficiencies[kind].value > 0) efficiency = efficiencies[kind].value;
         int64_t from_shares = one_nic && x->count > from_streams ? x->count : from_streams;
         int64_t to_shares = one_nic && y->count > to_streams ? y->count : to_streams;
         long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_shares;
@@ -44,7 +45,7 @@ static struct joint network(const struct assay *a, int from, int to, int64_t fro
         long double rate = least(sending, receiving);
         // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
         if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L))
-            best = (struct joint){true, rate, greatest(x->link.latency_s, y->link.latency_s)};
+            best = (struct joint){true, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
 }
@@ -56,7 +57,7 @@ static struct joint across_nodes(const struct assay *a, int group, int64_t strea
 {
     struct joint link = stated(a, group, group);
     if (link.joined) return link;
-    link = network(a, group, group, streams, streams, one_nic);
+    link = network(a, NULL, group, group, streams, streams, one_nic);
     link.bytes_per_s = least(link.bytes_per_s, intra(a, group).bytes_per_s);
     return link;
 }
@@ -81,13 +82,34 @@ struct joint judged_gradient_link(const struct assay *a, int group)
     return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), false);
 }
 
+struct joint judged_expert_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    int64_t together = (int64_t)layout_of(a)->tensor * layout_of(a)->expert;
+    if (together <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(together, per_node), true);
+}
+
+struct joint judged_pool_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->devices <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(a->devices, per_node), true);
+}
+
 struct joint judged_stage_link(const struct assay *a, int from, int to)
 {
     const struct node_group *groups = a->problem->cluster.groups;
+    const struct costs *c = &a->problem->costs;
     struct joint link = stated(a, from, to);
     if (link.joined) return link;
-    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) return intra(a, from);
-    return network(a, from, to, at_most(a->devices, groups[from].gpus_per_node),
+    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) {
+        link = intra(a, from);
+        if (c->transfer_intra_efficiency.value > 0)
+            link.bytes_per_s = (long double)groups[from].intra.bytes_per_s * c->transfer_intra_efficiency.value;
+        return link;
+    }
+    return network(a, c->transfer_network_efficiency, from, to, at_most(a->devices, groups[from].gpus_per_node),
                    at_most(a->devices, groups[to].gpus_per_node), true);
 }
 
@@ -97,4 +119,25 @@ long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ra
     if (ranks <= 1) return 0;
     long double steps = 2.0L * (long double)(ranks - 1);
     return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
+}
+
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks)
+{
+    const struct costs *c = &a->problem->costs;
+    for (int i = 0; link.inside && i < c->collective_count; i++)
+        if (c->collectives[i].ranks == ranks && !strcmp(c->collectives[i].gpu, a->problem->cluster.groups[group].gpu))
+            return &c->collectives[i];
+    return NULL;
+}
+
+// Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last.
+long double judged_table_s(const struct collective_times *table, long double bytes)
+{
+    int last = table->point_count - 1, above = 0;
+    if (bytes <= table->bytes[0]) return table->seconds[0];
+    if (bytes >= table->bytes[last]) return table->seconds[last] * (bytes / table->bytes[last]);
+    while (table->bytes[above] < bytes) above++;
+    long double way = (logl(bytes) - logl(table->bytes[above - 1])) /
+                      (logl(table->bytes[above]) - logl(table->bytes[above - 1]));
+    return expl(logl(table->seconds[above - 1]) + way * (logl(table->seconds[above]) - logl(table->seconds[above - 1])));
 }

@@ -1,95 +1,81 @@
-// Messages between stages and gradient syncs as the judge prices them (docs/FORMULAS.md, sections 6 and 7).
+// Gradient syncs, and the gathers of sharded weights, as the judge prices them (docs/FORMULAS.md, section 7).
 #include "solve/verify_price.h"
 
-#include <assert.h>
+// ---- over the ranks of the gradient link
 
-static const struct gpu_costs *gpu_of(const struct assay *a, int group)
+// Gradients of the mean rank: what a table's time for one message stands for.
+static long double mean_gradient_bytes(const struct assay *a)
 {
-    return costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
-}
-
-static long double low_rank_rate(const struct assay *a, int group)
-{
-    const struct precision_costs *rates = costs_find_precision(gpu_of(a, group), a->problem->job.precision);
-    assert(rates);
-    return rates->low_rank_flop_per_s.value;
-}
-
-// ---- messages
-
-struct message { long double bytes, rows, columns; };
-
-static struct message message_behind(const struct assay *a, int run)
-{
-    const struct layer_run *r = &a->problem->model.runs[run];
-    if (r->kind == LAYER_MEASURED)
-        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
-    long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
-    return (struct message){a->value_bytes * rows * columns, rows, columns};
-}
-
-// Bytes of the message at this rank; false where compression would not make it smaller, or there is nothing to compress.
-static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
-{
-    *bytes = a->value_bytes * rank * (m.rows + m.columns);
-    return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
-}
-
-bool transfer_unrounded_ns(const struct assay *a, struct sending sending, long double parts[PART_COUNT])
-{
-    int run = sending.run, sender = sending.sender, receiver = sending.receiver, rank = sending.rank;
-    const double *share = a->problem->costs.transfer_share;
-    struct joint link = judged_stage_link(a, sender, receiver);
-    struct message m = message_behind(a, run);
-    long double bytes, work = 0, r = rank;
-    if (!link.joined) return false;
-    if (compressed_bytes(a, m, rank, &bytes)) {
-        work = (4 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, sender) +
-               gpu_of(a, sender)->compression_overhead_s.value +
-               2 * m.rows * m.columns * r / low_rank_rate(a, receiver) +
-               gpu_of(a, receiver)->compression_overhead_s.value;
-    } else {
-        bytes = m.bytes;
+    long double bytes = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        const struct layer_run *r = run_of(a, i);
+        if (r->kind == LAYER_MEASURED) bytes += r->count * (long double)r->measured.gradient_bytes;
+        else bytes += r->count * a->problem->job.gradient_bytes_per_value * layer_weight_of(a, i).dense;
     }
-    long double size = bytes / link.bytes_per_s;
-    parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
-    parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
-    parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;
-    return true;
+    return bytes / a->pipeline;
 }
 
-bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_COUNT])
+// A reduce-scatter or an all-gather, without latency.
+static long double scatter_s(const struct assay *a, int group, long double bytes, int64_t ranks)
 {
-    long double unrounded[PART_COUNT];
-    if (!transfer_unrounded_ns(a, m, unrounded)) return false;
-    for (int k = 0; k < PART_COUNT; k++) parts[k] = judged_whole(unrounded[k]);
-    return true;
+    if (ranks <= 1) return 0;
+    struct joint link = judged_gradient_link(a, group);
+    const struct collective_times *table = judged_table(a, group, link, ranks);
+    if (!table) return (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s;
+    long double mean = mean_gradient_bytes(a);
+    return mean > 0 ? bytes * judged_table_s(table, mean) / (2 * mean) : 0;
 }
 
-int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
+static long double scatter_latency_s(const struct assay *a, int group, int64_t ranks)
 {
-    long double bytes;
-    struct message m = message_behind(a, run);
-    return compressed_bytes(a, m, rank, &bytes) ? judged_whole(m.bytes) : 0;
+    struct joint link = judged_gradient_link(a, group);
+    if (ranks <= 1 || judged_table(a, group, link, ranks)) return 0;
+    return (long double)(ranks - 1) * link.latency_s;
 }
 
-// ---- gradient syncs
+// Layers with stated times were measured whole: their weights are never gathered, their gradients never scattered midway.
+static int zero_of(const struct assay *a, int run, int group)
+{
+    int zero = layout_of(a)->zero;
+    bool whole = !has_shape(a, run) || stated_time(a, run, group);
+    return whole && zero > 1 ? 1 : zero;
+}
+
+struct gathers gathers_of(const struct assay *a, int run, int group)
+{
+    struct gathers g = {0, 0};
+    int zero = zero_of(a, run, group);
+    if (zero < 2 || a->ranks <= 1) return g;
+    struct layer_weight w = layer_weight_of(a, run);
+    long double gradient = a->problem->job.gradient_bytes_per_value;
+    long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks) : 0,
+                expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks) : 0;
+    g.gradients_s = scatter_s(a, group, gradient * w.dense, a->ranks) +
+                    scatter_s(a, group, gradient * w.experts, a->expert_ranks) + latency + expert_latency;
+    if (zero < 3) return g;
+    if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks);
+    g.weights_s = scatter_s(a, group, a->value_bytes * w.dense + w.frozen_bytes, a->ranks) +
+                  scatter_s(a, group, a->value_bytes * w.experts, a->expert_ranks) + latency + expert_latency;
+    return g;
+}
+
+// ---- what compression makes of a layer's gradients
 
 struct matrix { long double rows, columns; };
 enum { MATRICES_MAX = 5 };
 
 static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_MAX])
 {
-    const struct layer_run *r = &a->problem->model.runs[run];
+    const struct layer_run *r = run_of(a, run);
     int count = 0;
     if (r->kind == LAYER_MEASURED && r->measured.matrix_rows > 0 && r->measured.matrix_columns > 0)
         m[count++] = (struct matrix){r->measured.matrix_rows, r->measured.matrix_columns};
-    if (r->kind != LAYER_BLOCK) return count;
+    if (!is_layered(a, run) || r->frozen) return count;
     const struct shape *s = &a->problem->model.shape;
-    long double h = s->hidden, f = s->ffn, t = a->problem->job.layout.tensor;
-    long double q = (long double)s->heads * s->head_width, kv = (long double)s->kv_heads * s->head_width;
-    m[count++] = (struct matrix){h, (q + 2 * kv) / t};
-    m[count++] = (struct matrix){q / t, h};
+    long double h = s->hidden, t = layout_of(a)->tensor, f = r->kind == LAYER_MOE ? r->experts.shared_ffn : s->ffn;
+    m[count++] = (struct matrix){h, (a->query + 2 * a->key) / t};
+    m[count++] = (struct matrix){a->query / t, h};
+    if (f <= 0) return count;
     for (int i = s->gated_ffn ? 2 : 1; i > 0; i--) m[count++] = (struct matrix){h, f / t};
     m[count++] = (struct matrix){f / t, h};
     return count;
@@ -100,40 +86,67 @@ static bool matrix_shrinks(struct matrix m, int rank)
     return rank > 0 && rank * (m.rows + m.columns) < m.rows * m.columns;
 }
 
-// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is fused, its weights stay.
-static void synced_bytes(const struct assay *a, int run, long double *gradient, long double *weight)
+struct squeeze { long double saved_values, kept_values, work_s; };      // kept: of all matrices compressed
+
+static struct squeeze squeeze_of(const struct assay *a, int run, int group, int rank)
 {
-    const struct layer_run *r = &a->problem->model.runs[run];
-    const struct job *j = &a->problem->job;
-    if (r->kind == LAYER_MEASURED) {
-        *gradient = r->measured.gradient_bytes;
-        *weight = r->measured.weight_bytes;
-        return;
+    struct matrix matrices[MATRICES_MAX];
+    struct squeeze s = {0, 0, 0};
+    long double r = rank;
+    if (layout_of(a)->zero >= 2) return s;
+    for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
+        struct matrix m = matrices[i];
+        if (!matrix_shrinks(m, rank)) continue;
+        s.kept_values += m.rows * m.columns;
+        s.saved_values += m.rows * m.columns - r * (m.rows + m.columns);
+        if (group >= 0)
+            s.work_s += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / rates_of(a, group)->low_rank_flop_per_s.value +
+                        2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
     }
+    return s;
+}
+
+int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
+{
+    return judged_whole(a->problem->job.gradient_bytes_per_value * squeeze_of(a, run, -1, rank).kept_values);
+}
+
+// ---- the sync of a layer
+
+struct synced { long double gradient, weight, expert_gradient, expert_weight; };
+
+// Bytes that a layer hands to the sync: the shared matrix's gradient leaves where its sync is fused, its weights stay.
+static struct synced synced_bytes(const struct assay *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct job *j = &a->problem->job;
+    if (r->kind == LAYER_MEASURED)
+        return (struct synced){r->measured.gradient_bytes, r->measured.weight_bytes, 0, 0};
     struct layer_weight w = layer_weight_of(a, run);
-    bool leaves = r->kind != LAYER_BLOCK && a->embedding_sync && j->layout.fused_embedding_sync;
-    *gradient = j->gradient_bytes_per_value * (w.whole + (leaves ? 0 : w.sharded));
-    *weight = a->value_bytes * (w.whole + w.sharded);
+    bool leaves = a->problem->model.shape.tied_embeddings && a->pipeline > 1 && j->layout.fused_embedding_sync;
+    long double dense = greatest(0, w.dense - (leaves ? w.table : 0)), gradient = j->gradient_bytes_per_value;
+    return (struct synced){gradient * dense, a->value_bytes * w.dense, gradient * w.experts, a->value_bytes * w.experts};
+}
+
+// Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
+static long double shown_s(const struct assay *a, int run, int group, long double gather)
+{
+    if (layout_of(a)->barrier || !a->overlapped) return gather;
+    for (int slice = 0; slice < layout_of(a)->slice_count; slice++) gather -= passes_of(a, run, group, slice).forward_s;
+    return greatest(0, gather);
 }
 
 long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank)
 {
-    if (a->ranks <= 1) return 0;
-    const struct job *j = &a->problem->job;
-    struct matrix matrices[MATRICES_MAX];
-    long double gradient, weight, work = 0, r = rank, ring = (long double)(a->ranks - 1) / (long double)a->ranks;
-    long double rate = judged_gradient_link(a, group).bytes_per_s;
-    synced_bytes(a, run, &gradient, &weight);
-    for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
-        struct matrix m = matrices[i];
-        if (!matrix_shrinks(m, rank)) continue;
-        gradient -= j->gradient_bytes_per_value * (m.rows * m.columns - r * (m.rows + m.columns));
-        work += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / low_rank_rate(a, group) +
-                2 * (long double)gpu_of(a, group)->compression_overhead_s.value;
-    }
-    if (gradient < 0) gradient = 0;
-    long double sent = j->layout.zero == 1 ? ring * gradient + ring * weight : 2 * ring * gradient;
-    return (sent / rate + work) * 1e9L;
+    int zero = zero_of(a, run, group);
+    if (a->ranks <= 1 || zero == 3) return 0;
+    struct synced s = synced_bytes(a, run);
+    struct squeeze squeeze = squeeze_of(a, run, group, rank);
+    s.gradient = greatest(0, s.gradient - a->problem->job.gradient_bytes_per_value * squeeze.saved_values);
+    long double scatter = scatter_s(a, group, s.gradient, a->ranks) + scatter_s(a, group, s.expert_gradient, a->expert_ranks);
+    long double gather = scatter_s(a, group, s.weight, a->ranks) + scatter_s(a, group, s.expert_weight, a->expert_ranks);
+    long double seconds = zero == 0 ? 2 * scatter : (zero == 1 ? scatter : 0) + shown_s(a, run, group, gather);
+    return (seconds + squeeze.work_s) * 1e9L;
 }
 
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
@@ -141,34 +154,37 @@ int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
     return judged_whole(layer_sync_unrounded_ns(a, run, group, rank));
 }
 
+// ---- what a stage's sync takes however little is sent: so many times round its ranks
+
+static long double rounds_of(const struct assay *a, int group, bool of_experts)
+{
+    int most = 0;
+    for (int i = 0; i < a->problem->model.run_count; i++) {
+        int zero = zero_of(a, i, group), rounds = zero < 2 ? 2 : 3 - zero;
+        bool counts = run_is_trained(run_of(a, i)) && (!of_experts || run_of(a, i)->kind == LAYER_MOE);
+        if (counts && rounds > most) most = rounds;
+    }
+    return most;
+}
+
 long double sync_constant_unrounded_ns(const struct assay *a, int group)
 {
     if (a->ranks <= 1) return 0;
-    return 2.0L * (long double)(a->ranks - 1) * judged_gradient_link(a, group).latency_s * 1e9L;
+    return (rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
+            rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks)) * 1e9L;
 }
 
 int64_t sync_constant_ns(const struct assay *a, int group) { return judged_whole(sync_constant_unrounded_ns(a, group)); }
-
-int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
-{
-    struct matrix matrices[MATRICES_MAX];
-    long double values = 0;
-    for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--)
-        if (matrix_shrinks(matrices[i], rank)) values += matrices[i].rows * matrices[i].columns;
-    return judged_whole(a->problem->job.gradient_bytes_per_value * values);
-}
 
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns)
 {
     *ns = 0;
     if (!a->embedding_sync) return true;
     const struct job *j = &a->problem->job;
-    const struct shape *s = &a->problem->model.shape;
     struct joint there = judged_stage_link(a, first, last), back = judged_stage_link(a, last, first);
     if (!there.joined || !back.joined) return false;
-    long double bytes = j->gradient_bytes_per_value * (long double)s->vocabulary * s->hidden / j->layout.tensor;
+    long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->problem->model.shape.hidden / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    long double x = judged_all_reduce_s(there, bytes, ranks), y = judged_all_reduce_s(back, bytes, ranks);
-    *ns = judged_nanoseconds(x > y ? x : y);
+    *ns = judged_nanoseconds(greatest(judged_all_reduce_s(there, bytes, ranks), judged_all_reduce_s(back, bytes, ranks)));
     return true;
 }

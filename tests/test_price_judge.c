@@ -1,119 +1,19 @@
-// The solver's priced document against the judge's single terms on random transformers of real size, over shared, unlike
-// and missing links and with every switch of the layout (small problems: test_verify_price.c). At most 1 ns or 1 byte a
-// term: the judge computes in long double, and a half may fall to the other side.
-#include "formulate/price.h"
-
+// The solver's priced document against the judge's single terms on random models of real size: every kind of layer, every
+// switch of the layout, every cost that can be stated, over shared, unlike and missing links (small problems:
+// test_verify_price.c). At most 1 ns or 1 byte a term: the judge computes in long double, and a half may fall to the other
+// side.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "solve/verify_price.h"
+#include "tests/support/prices.h"
 #include "tests/support/problems.h"
 
-static int compared;
-
-static void near_to(int64_t ours, int64_t judged, const char *term, const char *name)
-{
-    compared++;
-    if (llabs(ours - judged) > 1)
-        fail_msg("%s of %s: priced %lld, judged %lld", term, name, (long long)ours, (long long)judged);
-}
-
-static void compare_bytes(const struct priced *p, const struct assay *a, int run)
-{
-    const struct priced_run *r = &p->runs[run];
-    struct layer_bytes bytes = layer_bytes_of(a, run);
-    near_to(r->weight_bytes, bytes.weight, "weights", r->name);
-    near_to(r->gradient_bytes, bytes.gradient, "gradients", r->name);
-    near_to(r->optimizer_bytes, bytes.optimizer, "optimizer", r->name);
-    for (int mode = 0; mode < 3; mode++) {
-        near_to(r->stash_bytes[mode], bytes.stash[mode], "stash", r->name);
-        near_to(r->working_bytes[mode], bytes.working[mode], "working", r->name);
-    }
-    near_to(p->cuts[r->cut].message_bytes, bytes.message, "message", r->name);
-    for (int o = 0; o < p->gradient_option_count; o++)
-        near_to(r->feedback_bytes[o], gradient_feedback_of(a, run, p->gradient_options[o].rank), "gradient feedback",
-                r->name);
-    for (int o = 0; o < p->boundary_option_count; o++)
-        near_to(p->cuts[r->cut].feedback_bytes[o], boundary_feedback_of(a, run, p->boundary_options[o].rank),
-                "boundary feedback", r->name);
-}
-
-static void compare_times(const struct priced *p, const struct assay *a, int run, int group)
-{
-    const struct priced_run *r = &p->runs[run];
-    struct layer_duration times = layer_duration_of(a, run, group, 0);
-    near_to(r->forward_ns[group], times.forward_ns, "forward", r->name);
-    near_to(r->backward_ns[group], times.backward_ns, "backward", r->name);
-    near_to(r->selective_ns[group], times.selective_ns, "selective", r->name);
-    near_to(r->full_ns[group], times.full_ns, "full", r->name);
-    near_to(r->optimizer_ns[group], times.optimizer_ns, "optimizer", r->name);
-    for (int o = 0; o < p->gradient_option_count; o++)
-        near_to(r->sync_ns[o][group], layer_sync_ns(a, run, group, p->gradient_options[o].rank), "sync", r->name);
-}
-
-// The judge prices a message one way; that two groups count as joined only both ways is the plan's matter there.
-static void compare_transfers(const struct priced *p, const struct assay *a, int run, int from, int to)
-{
-    const struct priced_cut *cut = &p->cuts[p->runs[run].cut];
-    int at = (from * p->group_count + to) * PART_COUNT;
-    int64_t there[PART_COUNT], back[PART_COUNT];
-    bool joined = transfer_price(a, (struct sending){.run = run, .sender = from, .receiver = to, .rank = 0}, there) && transfer_price(a, (struct sending){.run = run, .sender = to, .receiver = from, .rank = 0}, back);
-    assert_int_equal(cut->forward_ns[at] != PRICE_NONE, joined);
-    for (int part = 0; part < PART_COUNT && joined; part++)
-        near_to(cut->forward_ns[at + part], there[part], "send forward", p->runs[run].name);
-    for (int o = 0; o < p->boundary_option_count && joined; o++) {
-        assert_true(transfer_price(a, (struct sending){.run = run, .sender = to, .receiver = from, .rank = p->boundary_options[o].rank}, back));
-        for (int part = 0; part < PART_COUNT; part++)
-            near_to(cut->backward_ns[o][at + part], back[part], "send backward", p->runs[run].name);
-    }
-}
-
-static void compare_pair(const struct priced *p, const struct assay *a, int from, int to)
-{
-    if (p->groups[from].excluded || p->groups[to].excluded) {
-        assert_int_equal(p->cuts[0].forward_ns[(from * p->group_count + to) * PART_COUNT], PRICE_NONE);
-        return;
-    }
-    for (int run = 0; run < p->run_count; run++) compare_transfers(p, a, run, from, to);
-    if (!p->has_embedding_sync) return;
-    int64_t ns;
-    bool joined = embedding_sync_price(a, from, to, &ns);
-    assert_int_equal(p->embedding_sync_ns[from * p->group_count + to] != PRICE_NONE, joined);
-    if (joined) near_to(p->embedding_sync_ns[from * p->group_count + to], ns, "embedding sync", p->groups[from].name);
-}
-
-static void compare(const struct problem *problem, struct arena *arena)
-{
-    struct priced p;
-    struct error err = {OK, ""};
-    if (price_problem(&p, problem, arena, &err) != OK) fail_msg("%s", err.text);
-    struct assay a = assay_of(problem);
-    assert_int_equal(p.micro_batches, a.micro_batches);
-    assert_int_equal(p.devices_per_stage, a.devices);
-    assert_int_equal(p.has_embedding_sync, a.embedding_sync);
-    for (int run = 0; run < p.run_count; run++) compare_bytes(&p, &a, run);
-    for (int g = 0; g < p.group_count; g++) {
-        assert_int_equal(p.groups[g].excluded != NULL, exclusion_of(&a, g) != NULL);
-        assert_int_equal(p.groups[g].slots, slots_of(&a, g));
-        near_to(p.groups[g].memory_limit_bytes, memory_limit_of(&a, g), "limit", p.groups[g].name);
-        if (p.groups[g].excluded) continue;
-        near_to(p.groups[g].constant_bytes, constant_bytes_of(&a, g), "constant", p.groups[g].name);
-        for (int o = 0; o < p.gradient_option_count; o++)
-            near_to(p.groups[g].sync_constant_ns[o], sync_constant_ns(&a, g), "sync constant", p.groups[g].name);
-        for (int run = 0; run < p.run_count; run++) compare_times(&p, &a, run, g);
-    }
-    for (int from = 0; from < p.group_count; from++)
-        for (int to = 0; to < p.group_count; to++) compare_pair(&p, &a, from, to);
-}
-
-// ---- transformers of real size, with every switch of the layout
+#include <cmocka.h>        // last: it takes the name of fail()
 
 static struct estimate estimate(struct random *rng, double low, double high)
 {
@@ -121,30 +21,98 @@ static struct estimate estimate(struct random *rng, double low, double high)
     return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED};
 }
 
-static void random_costs(struct costs *c, struct random *rng, struct arena *arena)
+static struct estimate sometimes(struct random *rng, int percent, double low, double high)
+{
+    return random_chance(rng, percent) ? estimate(rng, low, high) : (struct estimate){.origin = ORIGIN_ASSUMED};
+}
+
+// ---- costs
+
+static void random_collectives(struct costs *c, const char *gpu, struct random *rng, struct arena *arena)
+{
+    struct collective_times *table = &c->collectives[c->collective_count++];
+    int points = (int)random_between(rng, 1, 5);
+    *table = (struct collective_times){.gpu = gpu, .ranks = random_between(rng, 1, 4) * 2, .point_count = points};
+    table->bytes = TAKE(arena, points, double);
+    table->seconds = TAKE(arena, points, double);
+    for (int i = 0; i < points; i++) {
+        table->bytes[i] = (i ? table->bytes[i - 1] * 4 : 1e5) + (double)random_between(rng, 1, 1000000);
+        table->seconds[i] = (i ? table->seconds[i - 1] : 0) + (double)random_between(rng, 1, 1000) * 1e-6;
+    }
+}
+
+static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng, struct arena *arena)
+{
+    struct precision_costs *rates = TAKE(arena, 1, struct precision_costs);
+    *rates = (struct precision_costs){.precision = random_chance(rng, 90) ? BF16 : FP16,
+                                      .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
+                                      .attention_flop_per_s = estimate(rng, 50e12, 300e12),
+                                      .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
+                                      .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1)};
+    *g = (struct gpu_costs){.gpu = name,
+                            .precisions = rates,
+                            .precision_count = 1,
+                            .memory_bytes_per_s = estimate(rng, 0.5e12, 3e12),
+                            .layer_overhead_s = estimate(rng, 0, 1e-4),
+                            .compression_overhead_s = estimate(rng, 0, 1e-4),
+                            .constant_bytes = estimate(rng, 0, 4e9),
+                            .layer_launch_s = sometimes(rng, 50, 0, 2e-3),
+                            .embedding_launch_share = sometimes(rng, 50, 0, 1),
+                            .collective_launch_s = sometimes(rng, 50, 0, 1e-4),
+                            .host_memory_bytes_per_s = sometimes(rng, 80, 1e9, 2e10),
+                            .host_link_bytes_per_s = sometimes(rng, 80, 1e9, 5e10),
+                            .communicator_bytes = sometimes(rng, 50, 0, 1e9),
+                            .library_bytes = sometimes(rng, 50, 0, 1e8)};
+}
+
+static void random_stated_time(struct costs *c, const struct model *m, const char *gpu, struct random *rng)
+{
+    double forward = (double)random_between(rng, 1000, 1000000) * 1e-8;
+    c->layer_times[c->layer_time_count++] =
+        (struct layer_time){.run = m->runs[random_between(rng, 0, m->run_count - 1)].name,
+                            .gpu = gpu,
+                            .tensor = random_chance(rng, 30) ? random_between(rng, 1, 8) : 0,
+                            .micro_batch = random_chance(rng, 30) ? random_between(rng, 1, 4) : 0,
+                            .forward_s = forward,
+                            .backward_s = 2.1 * forward,
+                            .weight_s = random_chance(rng, 50) ? 0.9 * forward : 0,
+                            .selective_s = 0.3 * forward,
+                            .full_s = 1.1 * forward,
+                            .optimizer_s = 0.2 * forward};
+}
+
+static void random_costs(struct problem *p, struct random *rng, struct arena *arena)
 {
     static const char *const names[] = {"G", "H"};
+    struct costs *c = &p->costs;
     *c = (struct costs){.name = "random",
                         .gpus = TAKE(arena, 2, struct gpu_costs),
                         .gpu_count = 2,
+                        .layer_times = TAKE(arena, 4, struct layer_time),
+                        .collectives = TAKE(arena, 4, struct collective_times),
                         .intra_efficiency = estimate(rng, 0.5, 1),
-                        .transfer_share = {0.25, 0.5, 0.25}};
-    for (int i = 0; i < NIC_KIND_COUNT; i++) c->network_efficiency[i] = estimate(rng, 0.3, 1);
+                        .transfer_share = {0.25, 0.5, 0.25},
+                        .transfer_intra_efficiency = sometimes(rng, 30, 0.1, 1),
+                        .tensor_overlap = sometimes(rng, 40, 0, 1),
+                        .context_overlap = sometimes(rng, 50, 0, 1),
+                        .allocator_factor = sometimes(rng, 40, 1, 1.3)};
+    for (int i = 0; i < NIC_KIND_COUNT; i++) {
+        c->network_efficiency[i] = estimate(rng, 0.3, 1);
+        c->transfer_network_efficiency[i] = sometimes(rng, 20, 0.1, 1);
+    }
+    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {
+        c->schedule_share_stated[i] = random_chance(rng, 30);
+        c->schedule_share[i][PART_LINK] = (double)random_between(rng, 0, 4) / 4;
+        c->schedule_share[i][PART_DELAY] = 1 - c->schedule_share[i][PART_LINK];
+    }
     for (int i = 0; i < 2; i++) {
-        struct precision_costs *rates = TAKE(arena, 1, struct precision_costs);
-        *rates = (struct precision_costs){.precision = random_chance(rng, 90) ? BF16 : FP16,
-                                          .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
-                                          .attention_flop_per_s = estimate(rng, 50e12, 300e12),
-                                          .low_rank_flop_per_s = estimate(rng, 5e12, 50e12)};
-        c->gpus[i] = (struct gpu_costs){.gpu = names[i],
-                                        .precisions = rates,
-                                        .precision_count = 1,
-                                        .memory_bytes_per_s = estimate(rng, 0.5e12, 3e12),
-                                        .layer_overhead_s = estimate(rng, 0, 1e-4),
-                                        .compression_overhead_s = estimate(rng, 0, 1e-4),
-                                        .constant_bytes = estimate(rng, 0, 4e9)};
+        random_gpu(&c->gpus[i], names[i], rng, arena);
+        if (random_chance(rng, 10)) random_stated_time(c, &p->model, names[i], rng);
+        if (random_chance(rng, 50)) random_collectives(c, names[i], rng, arena);
     }
 }
+
+// ---- cluster
 
 static void random_cluster(struct cluster *c, struct random *rng, struct arena *arena)
 {
@@ -157,7 +125,7 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
         struct nic *nics = TAKE(arena, NIC_KIND_COUNT, struct nic);
         int count = 0;
         for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-            if (random_chance(rng, 50))
+            if (random_chance(rng, 60))
                 nics[count++] =
                     (struct nic){(enum nic_kind)kind,
                                  (int)random_between(rng, 1, 8),
@@ -165,7 +133,7 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
         c->groups[i] =
             (struct node_group){names[i],
                                 gpus[i],
-                                (int)random_between(rng, 1, 64),
+                                (int)random_between(rng, 1, 128),
                                 (int)random_between(rng, 1, 8),
                                 random_between(rng, 16, 192) * 1000000000,
                                 {(double)random_between(rng, 10, 900) * 1e9, (double)random_between(rng, 0, 10) * 1e-6},
@@ -178,90 +146,198 @@ static void random_cluster(struct cluster *c, struct random *rng, struct arena *
                 (struct group_link){i / 2, i % 2, {(double)random_between(rng, 1, 100) * 1e9, 1e-5}};
 }
 
+// ---- model: embedding, some runs of blocks of all kinds, head
+
+static struct layer_run random_middle(struct random *rng, const char *name)
+{
+    struct layer_run r = {.name = name, .kind = LAYER_BLOCK, .count = (int)random_between(rng, 4, 40), .recomputable = true};
+    switch (random_between(rng, 0, 5)) {
+    case 0:
+        r.kind = LAYER_MOE;
+        r.experts = (struct expert_shape){.experts = 64, .top_k = random_between(rng, 1, 8), .ffn = 256 * random_between(rng, 1, 16),
+                                          .shared_ffn = random_chance(rng, 50) ? 512 * random_between(rng, 1, 8) : 0,
+                                          .imbalance = random_chance(rng, 50) ? 1 + (double)random_between(rng, 0, 8) / 8 : 0};
+        r.frozen = random_chance(rng, 20);
+        break;
+    case 1: {
+        int64_t half = 64 << random_between(rng, 0, 4);
+        r.kind = LAYER_MEMORY;
+        r.recomputable = false;
+        r.pool = (struct pool_shape){.values = half * half, .width = 256 * random_between(rng, 1, 4), .heads = random_between(rng, 1, 4),
+                                     .key_width = 128 * random_between(rng, 1, 4), .top_k = random_between(rng, 1, 32),
+                                     .gated = random_chance(rng, 50)};
+        r.frozen = random_chance(rng, 20);
+        break;
+    }
+    case 2:
+        r.frozen = true;
+        r.adapter_rank = random_chance(rng, 60) ? (int)random_between(rng, 1, 64) : 0;
+        r.weight_bits = random_chance(rng, 50) ? (int)random_between(rng, 2, 8) : 0;
+        break;
+    case 3:
+        r.kind = LAYER_MEASURED;
+        r.measured = (struct measured_bytes){.weight_bytes = random_between(rng, 0, 100000000),
+                                             .gradient_bytes = random_between(rng, 0, 200000000),
+                                             .optimizer_bytes = random_between(rng, 0, 600000000),
+                                             .boundary_bytes = random_between(rng, 1, 50000000)};
+        if (random_chance(rng, 50)) r.measured.matrix_rows = 4096, r.measured.matrix_columns = 1024;
+        break;
+    default: break;
+    }
+    return r;
+}
+
 static void random_shape(struct model *m, struct random *rng, struct arena *arena)
 {
-    static const char *const names[] = {"embedding", "block", "head"};
-    static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};
+    static const char *const names[] = {"embedding", "one", "two", "three", "head"};
     int64_t kv_heads = 8 << random_between(rng, 0, 2);
-    *m = (struct model){.name = "random", .has_shape = true, .runs = TAKE(arena, 3, struct layer_run), .run_count = 3};
+    int middle = (int)random_between(rng, 1, 3), last = middle + 1;
+    bool frozen_ends = random_chance(rng, 15);
+    *m = (struct model){.name = "random", .has_shape = true, .runs = TAKE(arena, 5, struct layer_run), .run_count = last + 1};
     m->shape = (struct shape){.hidden = 1024 * random_between(rng, 1, 12),
                               .ffn = 512 * random_between(rng, 4, 100),
                               .heads = kv_heads * random_between(rng, 1, 4),
                               .kv_heads = kv_heads,
                               .head_width = 64 * random_between(rng, 1, 2),
-                              .vocabulary = 8 * random_between(rng, 4000, 20000),
+                              .vocabulary = random_between(rng, 30000, 160000),
                               .positions = random_chance(rng, 50) ? 8192 : 0,
+                              .vocabulary_multiple = random_chance(rng, 50) ? 128 : 0,
                               .gated_ffn = random_chance(rng, 50),
                               .rms_norm = random_chance(rng, 50),
                               .qkv_bias = random_chance(rng, 50),
                               .linear_bias = random_chance(rng, 50),
                               .dropout = random_chance(rng, 50),
                               .tied_embeddings = random_chance(rng, 50)};
-    for (int i = 0; i < 3; i++) {
-        m->runs[i] = (struct layer_run){.name = names[i],
-                                        .kind = kinds[i],
-                                        .count = i == 1 ? (int)random_between(rng, 8, 100) : 1,
-                                        .recomputable = i == 1};
-        m->layer_count += m->runs[i].count;
+    m->runs[0] = (struct layer_run){.name = names[0], .kind = LAYER_EMBEDDING, .count = 1, .frozen = frozen_ends};
+    for (int i = 1; i <= middle; i++) m->runs[i] = random_middle(rng, names[i]);
+    m->runs[last] = (struct layer_run){.name = names[4], .kind = LAYER_HEAD, .count = 1, .frozen = frozen_ends};
+    for (int i = 0; i <= last; i++) m->layer_count += m->runs[i].count;
+}
+
+// ---- job
+
+static int divisor_of(struct random *rng, int64_t n)
+{
+    int x = (int)random_between(rng, 1, 8);
+    while (n % x) x--;
+    return x;
+}
+
+static void random_layout(struct job *j, struct random *rng)
+{
+    struct layout *l = &j->layout;
+    *l = (struct layout){.tensor = 1 << random_between(rng, 0, 3),
+                         .context = 1 << random_between(rng, 0, 2),
+                         .data = (int)random_between(rng, 1, 8),
+                         LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
+                         .micro_batch = (int)random_between(rng, 1, 4),
+                         .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1),
+                         .sequence_parallel = random_chance(rng, 50),
+                         .fused_attention = random_chance(rng, 50),
+                         .gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
+                         .fused_embedding_sync = random_chance(rng, 50),
+                         .zero = (int)random_between(rng, 0, 3),
+                         .offload_optimizer = random_chance(rng, 20),
+                         .local_loss_every = random_chance(rng, 20)};
+    l->barrier = random_chance(rng, 70);
+    if (random_chance(rng, 60)) l->expert = divisor_of(rng, (int64_t)l->data * l->context);
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) {
+        l->virtual_stages = 2;
+        l->pipeline = l->pipeline > 3 ? 3 : l->pipeline;
+    }
+    if (l->schedule != SCHEDULE_TOKEN_SLICED) return;
+    l->slice_count = (int)random_between(rng, 2, 4);
+    int64_t left = j->sequence;
+    for (int i = 0; i < l->slice_count; i++) {
+        l->slices[i] = i == l->slice_count - 1 ? left : left / 32 * random_between(rng, 4, 10) / 4 * 4;
+        left -= l->slices[i];
     }
 }
 
 static void random_job(struct job *j, struct random *rng, struct arena *arena)
 {
-    struct layout *l = &j->layout;
     *j = (struct job){.name = "random",
                       .sequence = 256 * random_between(rng, 1, 32),
                       .precision = BF16,
                       .gradient_bytes_per_value = random_chance(rng, 50) ? 2 : 4,
                       .adam = random_chance(rng, 80),
+                      .trainer = random_chance(rng, 25) ? TRAINER_DEEPSPEED : TRAINER_MEGATRON,
+                      .fused_loss = random_chance(rng, 30),
+                      .local_loss = {1e-4, 3e-4, 1000000},
                       .boundary_options = TAKE(arena, 1, struct boundary_compression),
                       .gradient_options = TAKE(arena, 1, struct gradient_compression),
                       .boundary_option_count = random_chance(rng, 50),
                       .gradient_option_count = random_chance(rng, 50),
                       .budget = {-1, -1, -1, random_chance(rng, 20) ? 16 : 0},
                       .memory_fraction = 0.9};
+    j->recompute[RECOMPUTE_NONE] = true;
     j->boundary_options[0] = (struct boundary_compression){(int)random_between(rng, 4, 64), true, 1};
     j->gradient_options[0] = (struct gradient_compression){(int)random_between(rng, 4, 256), 1};
-    *l = (struct layout){.tensor = 1 << random_between(rng, 0, 3),
-                         .context = 1 << random_between(rng, 0, 2),
-                         .data = (int)random_between(rng, 1, 6),
-                         LAYOUT_PLAIN((int)random_between(rng, 1, 8)),
-                         .micro_batch = (int)random_between(rng, 1, 4),
-                         .schedule = SCHEDULE_1F1B,
-                         .sequence_parallel = random_chance(rng, 50),
-                         .fused_attention = random_chance(rng, 50),
-                         .fused_embedding_sync = random_chance(rng, 50),
-                         .zero = random_chance(rng, 50)};
-    j->global_batch = (int64_t)l->data * l->micro_batch * random_between(rng, 1, 20);
+    random_layout(j, rng);
+    if (j->layout.slice_count > 1) j->boundary_option_count = 0;
+    j->global_batch = (int64_t)j->layout.data * j->layout.micro_batch * random_between(rng, 1, 5) * j->layout.pipeline;
 }
 
-static void random_transformers(void **state)
+// ---- the comparison
+
+struct tally { int problems, refused, excluded, unjoined, kinds[LAYER_MEMORY + 1], schedules[SCHEDULE_KIND_COUNT], zero[4]; };
+
+static void note(struct tally *t, const struct problem *p)
+{
+    struct assay a = assay_of(p);
+    t->problems++;
+    t->excluded += exclusion_of(&a, 0) != NULL;
+    t->unjoined += !judged_stage_link(&a, 0, 1).joined;
+    for (int i = 0; i < p->model.run_count && !exclusion_of(&a, 0); i++) t->kinds[p->model.runs[i].kind]++;
+    if (exclusion_of(&a, 0)) return;
+    t->schedules[p->job.layout.schedule]++;
+    t->zero[p->job.layout.zero]++;
+}
+
+static void check_tally(const struct tally *t)
+{
+    print_message("%d problems, %d refused, first group excluded in %d, unjoined %d\n", t->problems, t->refused, t->excluded,
+                  t->unjoined);
+    assert_true(t->problems > 2000 && t->excluded > 50 && t->unjoined > 50);
+    for (int i = 0; i <= LAYER_MEMORY; i++)
+        if (i != LAYER_MEASURED) assert_true(t->kinds[i] > 50);
+    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(t->schedules[i] > 30);
+    for (int i = 0; i < 4; i++) assert_true(t->zero[i] > 100);
+}
+
+static void random_models(void **state)
 {
     (void)state;
     struct random rng = {11};
-    int excluded = 0, unjoined = 0;
-    compared = 0;
-    for (int i = 0; i < 2000; i++) {
+    struct price_count count = {0};
+    struct tally tally = {0};
+    char last[ERROR_TEXT_MAX] = "";
+    for (int i = 0; i < 4000; i++) {
         struct arena arena;
         struct problem problem = {.name = "random"};
         struct error err = {OK, ""};
         arena_open(&arena, NULL);
         random_shape(&problem.model, &rng, &arena);
         random_cluster(&problem.cluster, &rng, &arena);
-        random_costs(&problem.costs, &rng, &arena);
+        random_costs(&problem, &rng, &arena);
         random_job(&problem.job, &rng, &arena);
-        if (problem_check(&problem, &err) != OK) fail_msg("%s", err.text);
-        compare(&problem, &arena);
-        struct assay a = assay_of(&problem);
-        excluded += exclusion_of(&a, 0) != NULL;
-        unjoined += !judged_stage_link(&a, 0, 1).joined;
+        if (problem_check(&problem, &err) == OK) {
+            compare_prices(&problem, i, &count, &arena);
+            note(&tally, &problem);
+        } else {
+            tally.refused++;
+            snprintf(last, sizeof last, "%s", err.text);
+        }
         arena_close(&arena);
     }
-    assert_true(compared > 100000 && excluded > 50 && unjoined > 50);
+    if (tally.refused > 1000) print_message("refused: %s\n", last);
+    print_message("%lld terms, %lld of them differ by 1\n", (long long)count.terms, (long long)count.halves);
+    check_tally(&tally);
+    assert_true(count.terms > 500000 && count.halves * 1000 < count.terms);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_transformers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

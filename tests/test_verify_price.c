@@ -1,208 +1,50 @@
 // The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no code must agree within
 // 1 ns or 1 byte in every term, on random problems; and against figures worked out by hand.
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulate/price.h"
 #include "solve/verify_parts.h"
-#include "tests/support/problems.h"
+#include "tests/support/prices.h"
+#include "tests/support/trial.h"
 
 #include <cmocka.h>        // last: it takes the name of fail()
 
-struct comparison {
-    const struct priced *priced;
-    struct assay assay;
-    int problem;
-    int64_t terms, halves;          // compared; differing by 1
-};
-
-static void same(struct comparison *c, const char *what, int x, int y, int64_t theirs, int64_t own)
+static struct price_count compare_problems(int flavour, bool long_and_close, bool varied, int count)
 {
-    c->terms++;
-    c->halves += theirs != own;
-    if (llabs(theirs - own) > 1)
-        fail_msg("problem %d: %s [%d, %d]: formulate says %lld, the judge %lld", c->problem, what, x, y,
-                 (long long)theirs, (long long)own);
-}
-
-static void compare_groups(struct comparison *c)
-{
-    const struct priced *p = c->priced;
-    assert_int_equal(p->group_count, c->assay.problem->cluster.group_count);
-    for (int g = 0; g < p->group_count; g++) {
-        const struct priced_group *theirs = &p->groups[g];
-        const char *reason = exclusion_of(&c->assay, g);
-        assert_string_equal(theirs->name, c->assay.problem->cluster.groups[g].name);
-        if (!theirs->excluded != !reason)
-            fail_msg("problem %d: group %d: formulate %s, the judge %s", c->problem, g,
-                     theirs->excluded ? theirs->excluded : "takes it", reason ? reason : "takes it");
-        if (reason) continue;
-        assert_int_equal(theirs->slots, slots_of(&c->assay, g));
-        same(c, "memory limit", g, 0, theirs->memory_limit_bytes, memory_limit_of(&c->assay, g));
-        same(c, "constant bytes", g, 0, theirs->constant_bytes, constant_bytes_of(&c->assay, g));
-        for (int o = 0; o < p->gradient_option_count; o++)
-            same(c, "sync constant", g, o, theirs->sync_constant_ns[o], sync_constant_ns(&c->assay, g));
-    }
-}
-
-static void compare_run(struct comparison *c, int r)
-{
-    const struct priced *p = c->priced;
-    const struct priced_run *theirs = &p->runs[r];
-    struct layer_bytes own = layer_bytes_of(&c->assay, r);
-    same(c, "weight bytes", r, 0, theirs->weight_bytes, own.weight);
-    same(c, "gradient bytes", r, 0, theirs->gradient_bytes, own.gradient);
-    same(c, "optimizer bytes", r, 0, theirs->optimizer_bytes, own.optimizer);
-    assert_int_equal(theirs->recomputable, c->assay.problem->model.runs[r].recomputable);
-    for (int mode = 0; mode < 3; mode++) {
-        same(c, "stash bytes", r, mode, theirs->stash_bytes[mode], own.stash[mode]);
-        same(c, "working bytes", r, mode, theirs->working_bytes[mode], own.working[mode]);
-    }
-    same(c, "message bytes", r, 0, p->cuts[theirs->cut].message_bytes, own.message);
-    for (int o = 0; o < p->gradient_option_count; o++)
-        same(c, "gradient feedback", r, o, theirs->feedback_bytes[o],
-             gradient_feedback_of(&c->assay, r, p->gradient_options[o].rank));
-    for (int o = 0; o < p->boundary_option_count; o++)
-        same(c, "boundary feedback", r, o, p->cuts[theirs->cut].feedback_bytes[o],
-             boundary_feedback_of(&c->assay, r, p->boundary_options[o].rank));
-    for (int g = 0; g < p->group_count; g++) {
-        if (p->groups[g].excluded) continue;
-        struct layer_duration d = layer_duration_of(&c->assay, r, g, 0);
-        same(c, "forward", r, g, theirs->forward_ns[g], d.forward_ns);
-        same(c, "backward", r, g, theirs->backward_ns[g], d.backward_ns);
-        same(c, "selective", r, g, theirs->selective_ns[g], d.selective_ns);
-        same(c, "full", r, g, theirs->full_ns[g], d.full_ns);
-        same(c, "optimizer", r, g, theirs->optimizer_ns[g], d.optimizer_ns);
-        for (int o = 0; o < p->gradient_option_count; o++)
-            same(c, "layer sync", r, g, theirs->sync_ns[o][g],
-                 layer_sync_ns(&c->assay, r, g, p->gradient_options[o].rank));
-    }
-}
-
-static void compare_messages(struct comparison *c, int r, int from, int to)
-{
-    const struct priced *p = c->priced;
-    const struct priced_cut *cut = &p->cuts[p->runs[r].cut];
-    const int64_t *there = &cut->forward_ns[(from * p->group_count + to) * PART_COUNT];
-    int64_t forward[PART_COUNT], backward[PART_COUNT];
-    bool joined = !exclusion_of(&c->assay, from) && !exclusion_of(&c->assay, to) &&
-                  transfer_price(&c->assay, (struct sending){.run = r, .sender = from, .receiver = to, .rank = 0}, forward) &&
-                  transfer_price(&c->assay, (struct sending){.run = r, .sender = to, .receiver = from, .rank = 0}, backward);
-    for (int o = 0; o < p->boundary_option_count; o++) {
-        const int64_t *back = &cut->backward_ns[o][(from * p->group_count + to) * PART_COUNT];
-        bool theirs = there[0] != PRICE_NONE && back[0] != PRICE_NONE;
-        if (theirs != joined)
-            fail_msg("problem %d: groups %d and %d are %sjoined for the judge", c->problem, from, to,
-                     joined ? "" : "not ");
-        if (!joined) continue;
-        transfer_price(&c->assay, (struct sending){.run = r, .sender = to, .receiver = from, .rank = p->boundary_options[o].rank}, backward);
-        for (int part = 0; part < PART_COUNT; part++) {
-            same(c, "forward message", r, from * 10 + to, there[part], forward[part]);
-            same(c, "backward message", r, from * 10 + to, back[part], backward[part]);
-        }
-    }
-}
-
-static void compare_pairs(struct comparison *c)
-{
-    const struct priced *p = c->priced;
-    assert_int_equal(p->has_embedding_sync, c->assay.embedding_sync);
-    for (int from = 0; from < p->group_count; from++)
-        for (int to = 0; to < p->group_count; to++) {
-            for (int r = 0; r < p->run_count; r++) compare_messages(c, r, from, to);
-            if (!p->has_embedding_sync || p->groups[from].excluded || p->groups[to].excluded) continue;
-            int64_t own, theirs = p->embedding_sync_ns[from * p->group_count + to];
-            assert_int_equal(theirs != PRICE_NONE, embedding_sync_price(&c->assay, from, to, &own));
-            if (theirs != PRICE_NONE) same(c, "embedding sync", from, to, theirs, own);
-        }
-}
-
-// The options that both offer are the same, in the same order.
-static void compare_options(const struct comparison *c)
-{
-    const struct priced *p = c->priced;
-    const struct job *j = &c->assay.problem->job;
-    int next = 1;
-    assert_int_equal(p->boundary_options[0].rank, 0);
-    assert_int_equal(p->gradient_options[0].rank, 0);
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-        assert_int_equal(p->boundary_options[next].rank, j->boundary_options[i].rank);
-        assert_int_equal(p->boundary_options[next++].epilogue_only, j->boundary_options[i].epilogue_only);
-    }
-    assert_int_equal(p->boundary_option_count, next);
-    next = 1;
-    for (int i = 0; i < j->gradient_option_count; i++)
-        if (j->gradient_options[i].rank >= j->budget.rank_min)
-            assert_int_equal(p->gradient_options[next++].rank, j->gradient_options[i].rank);
-    assert_int_equal(p->gradient_option_count, next);
-}
-
-// The graph's kinds of operations, and that each side has them just where the largest price says so.
-static void compare_graphs(const struct comparison *c)
-{
-    struct schedule_request theirs = schedule_request_of(c->priced);
-    struct largest_prices largest = largest_prices_of(&c->assay);
-    bool possible = false;
-    for (int g = 0; g < c->priced->group_count; g++) possible = possible || !c->priced->groups[g].excluded;
-    if (!possible) return;
-    assert_int_equal(theirs.epilogue, offers_epilogue(&c->assay));
-    assert_int_equal(theirs.embedding_sync, c->assay.embedding_sync);
-    assert_true(theirs.sync ? largest.sync_ns > 0.499999L : largest.sync_ns < 0.500001L);
-    assert_true(theirs.optimizer ? largest.optimizer_ns > 0.499999L : largest.optimizer_ns < 0.500001L);
-    for (int k = 0; k < PART_COUNT; k++)
-        assert_true(theirs.parts[k] ? largest.parts_ns[k] > 0.499999L : largest.parts_ns[k] < 0.500001L);
-}
-
-static int64_t compare_problems(int flavour, bool long_and_close, int count, int64_t *halves)
-{
-    struct random rng = {.state = 20 + (uint64_t)flavour + 100 * long_and_close};
+    struct random rng = {.state = 20 + (uint64_t)flavour + 100 * long_and_close + 200 * varied};
     struct random_limits limits = random_limits_small();
-    struct comparison c = {0};
+    struct price_count compared = {0};
     limits.flavour = flavour;
     limits.long_and_close = long_and_close;
     for (int i = 0; i < count; i++) {
         struct arena arena;
-        struct error err = {OK, ""};
         struct problem problem;
-        struct priced priced;
         arena_open(&arena, NULL);
         random_problem(&problem, &rng, &limits, &arena);
-        if (model_check(&problem.model, &err) || cluster_check(&problem.cluster, &err) ||
-            costs_check(&problem.costs, &err) || job_check(&problem.job, &err) || problem_check(&problem, &err) ||
-            price_problem(&priced, &problem, &arena, &err))
-            fail_msg("problem %d: %s", i, err.text);
-        c.priced = &priced;
-        c.assay = assay_of(&problem);
-        c.problem = i;
-        compare_options(&c);
-        compare_groups(&c);
-        for (int r = 0; r < priced.run_count; r++) compare_run(&c, r);
-        compare_pairs(&c);
-        compare_graphs(&c);
+        if (varied) vary_layout(&problem, &rng);
+        compare_prices(&problem, i, &compared, &arena);
         arena_close(&arena);
     }
-    *halves = c.halves;
-    return c.terms;
+    return compared;
 }
 
 // Terms that differ are those that sit at a half: rare, or a formula is wrong in its last digit.
-static void check_flavour(int flavour, bool long_and_close)
+static void check_flavour(int flavour, bool long_and_close, bool varied)
 {
-    int64_t halves, terms = compare_problems(flavour, long_and_close, 300, &halves);
-    print_message("%lld terms, %lld of them differ by 1\n", (long long)terms, (long long)halves);
-    assert_true(terms > 10000);
-    assert_true(halves * 100 < terms);
+    struct price_count compared = compare_problems(flavour, long_and_close, varied, 300);
+    print_message("%lld terms, %lld of them differ by 1\n", (long long)compared.terms, (long long)compared.halves);
+    assert_true(compared.terms > 10000);
+    assert_true(compared.halves * 100 < compared.terms);
 }
 
-static void test_unlike_layers(void **state) { (void)state, check_flavour(FLAVOUR_UNLIKE, false); }
-static void test_alike_layers(void **state) { (void)state, check_flavour(FLAVOUR_ALIKE, false); }
-static void test_shapes(void **state) { (void)state, check_flavour(FLAVOUR_SHAPE, false); }
-static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVOUR_ANY, true); }
+static void test_unlike_layers(void **state) { (void)state, check_flavour(FLAVOUR_UNLIKE, false, false); }
+static void test_alike_layers(void **state) { (void)state, check_flavour(FLAVOUR_ALIKE, false, false); }
+static void test_shapes(void **state) { (void)state, check_flavour(FLAVOUR_SHAPE, false, false); }
+static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVOUR_ANY, true, false); }
+static void test_varied_layouts(void **state) { (void)state, check_flavour(FLAVOUR_ANY, false, true); }
 
 // ---- by hand: one GPT block, h 8, f 32, 2 heads, s 4, b 1, fp16, t 1, no recomputation tricks
 
@@ -328,7 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand), cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers), cmocka_unit_test(test_alike_layers),
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_long_and_close),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_long_and_close), cmocka_unit_test(test_varied_layouts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+// Messages between stages as the judge prices them (docs/FORMULAS.md, section 6).
+#include "solve/verify_price.h"
+
+#include <assert.h>
+
+static long double low_rank_rate(const struct assay *a, int group)
+{
+    const struct precision_costs *rates = rates_of(a, group);
+    assert(rates);
+    return rates->low_rank_flop_per_s.value;
+}
+
+struct message { long double bytes, rows, columns; };
+
+static struct message message_behind(const struct assay *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    if (r->kind == LAYER_MEASURED)
+        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
+    long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
+    return (struct message){a->value_bytes * rows * columns, rows, columns};
+}
+
+// Bytes of the message at this rank; false where compression would not make it smaller, or there is nothing to compress.
+static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
+{
+    *bytes = a->value_bytes * rank * (m.rows + m.columns);
+    return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
+}
+
+// Compressing, orthogonalising, decompressing.
+static long double compression_s(const struct assay *a, struct message m, struct sending s)
+{
+    long double r = s.rank, values = m.rows * m.columns;
+    return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
+           gpu_of(a, s.sender)->compression_overhead_s.value + 2 * values * r / low_rank_rate(a, s.receiver) +
+           gpu_of(a, s.receiver)->compression_overhead_s.value;
+}
+
+bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double parts[PART_COUNT])
+{
+    const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
+    struct joint link = judged_stage_link(a, s.sender, s.receiver);
+    struct message m = message_behind(a, s.run);
+    long double bytes, work = 0;
+    if (!link.joined) return false;
+    for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
+    if (s.backward && !passes_gradient(a, s.run)) return true;
+    if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
+    else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
+    long double size = bytes / link.bytes_per_s;
+    parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
+    parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
+    parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;
+    return true;
+}
+
+bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_COUNT])
+{
+    long double unrounded[PART_COUNT];
+    if (!transfer_unrounded_ns(a, s, unrounded)) return false;
+    for (int k = 0; k < PART_COUNT; k++) parts[k] = judged_whole(unrounded[k]);
+    return true;
+}
+
+int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
+{
+    long double bytes;
+    struct message m = message_behind(a, run);
+    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes) ? judged_whole(m.bytes) : 0;
+}

@@ -1,0 +1,84 @@
+// What the ranks of a stage say to each other during a pass of one layer, as the judge prices it (docs/FORMULAS.md, section
+// 3): all-reduces of tensor ranks, the ring of context ranks, exchanges between experts and of a pool's values.
+#include "solve/verify_price.h"
+
+// An all-reduce of tensor ranks: by the table where there is one; a share of it hides under the products.
+static long double tensor_reduce_s(const struct assay *a, int group, long double bytes)
+{
+    int64_t ranks = layout_of(a)->tensor;
+    if (ranks == 1) return 0;
+    struct joint link = judged_tensor_link(a, group);
+    const struct collective_times *table = judged_table(a, group, link, ranks);
+    long double seconds = table && bytes > 0 ? judged_table_s(table, bytes) : judged_all_reduce_s(link, bytes, ranks);
+    seconds += gpu_of(a, group)->collective_launch_s.value;
+    return seconds * (1 - (long double)a->problem->costs.tensor_overlap.value);
+}
+
+// Keys and values go round step by step, each hidden behind a share of the step's attention.
+static void add_ring(const struct assay *a, int group, struct piece p, long double attention_s, struct talk *talk)
+{
+    const struct layout *l = layout_of(a);
+    long double c = l->context, hiding = (long double)a->problem->costs.context_overlap.value / c * attention_s;
+    if (l->context == 1) return;
+    struct joint link = judged_ring_link(a, group);
+    long double step = 2 * p.tokens * (a->key / l->tensor) * a->value_bytes / link.bytes_per_s + link.latency_s;
+    talk->forward_s += (c - 1) * greatest(0, step - hiding);
+    talk->backward_s += (c - 1) * greatest(0, 2 * step - hiding * (l->fused_attention ? 2.5L : 2));
+}
+
+// Dispatch and combine between the experts' ranks; what stays in the node is not counted.
+static long double exchange_s(const struct assay *a, int group, long double bytes)
+{
+    const struct layout *l = layout_of(a);
+    struct joint link = judged_expert_link(a, group);
+    long double near = 1, x = l->expert;
+    if (l->expert == 1) return 0;
+    if (!link.inside) near = (long double)(a->problem->cluster.groups[group].gpus_per_node / l->tensor);
+    if (near < 1) near = 1;
+    return 2 * (bytes * greatest(0, x - near) / x / link.bytes_per_s + (x - 1) * link.latency_s);
+}
+
+static struct talk layered_talk(const struct assay *a, int run, int group, struct piece p, long double attention_s)
+{
+    const struct layer_run *r = run_of(a, run);
+    long double unsharded = p.tokens * a->problem->model.shape.hidden * a->value_bytes;
+    struct talk talk = {0};
+    if (r->kind == LAYER_BLOCK) {
+        talk.forward_s = talk.backward_s = 2 * tensor_reduce_s(a, group, unsharded);
+    } else {
+        long double routed = unsharded * r->experts.top_k * (r->experts.imbalance > 0 ? (long double)r->experts.imbalance : 1);
+        talk.forward_s = tensor_reduce_s(a, group, unsharded) * (r->experts.shared_ffn ? 2 : 1) +
+                         tensor_reduce_s(a, group, routed) + exchange_s(a, group, routed / layout_of(a)->tensor);
+        talk.backward_s = talk.forward_s;
+    }
+    add_ring(a, group, p, attention_s, &talk);
+    return talk;
+}
+
+static struct talk memory_talk(const struct assay *a, int run, int group, struct piece p)
+{
+    const struct pool_shape *x = &run_of(a, run)->pool;
+    long double reduce = tensor_reduce_s(a, group, p.tokens * a->problem->model.shape.hidden * a->value_bytes);
+    if (a->devices == 1) return (struct talk){reduce, reduce};
+    struct joint link = judged_pool_link(a, group);
+    long double others = (long double)(a->devices - 1), n = p.tokens / layout_of(a)->tensor;
+    long double asked = others * 8 * n * x->heads * x->top_k,
+                answered = others / (long double)a->devices * a->value_bytes * n * x->width;
+    reduce += (asked + answered) / link.bytes_per_s + 2 * others * link.latency_s;
+    return (struct talk){reduce, reduce};
+}
+
+struct talk talk_of(const struct assay *a, int run, int group, struct piece slice, long double attention_s)
+{
+    long double unsharded = slice.tokens * a->problem->model.shape.hidden * a->value_bytes;
+    switch (run_of(a, run)->kind) {
+    case LAYER_BLOCK:
+    case LAYER_MOE: return layered_talk(a, run, group, slice, attention_s);
+    case LAYER_MEMORY: return memory_talk(a, run, group, slice);
+    case LAYER_EMBEDDING: return (struct talk){tensor_reduce_s(a, group, unsharded), 0};
+    case LAYER_HEAD:
+        return (struct talk){3 * tensor_reduce_s(a, group, 4 * slice.tokens), tensor_reduce_s(a, group, unsharded)};
+    case LAYER_MEASURED: break;
+    }
+    return (struct talk){0, 0};
+}

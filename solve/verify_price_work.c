@@ -1,0 +1,154 @@
+// The work of one pass of one slice over one layer on one GPU as the judge counts it (docs/FORMULAS.md, section 3), and the
+// passes' durations that come of it, of what is said meanwhile (verify_price_talk.c) and of gathers.
+#include "solve/verify_price.h"
+
+#include <assert.h>
+
+// ---- seconds by kind
+
+static void layered_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+{
+    const struct layer_run *r = run_of(a, run);
+    const struct shape *s = &a->problem->model.shape;
+    const struct layout *l = layout_of(a);
+    const struct precision_costs *rates = rates_of(a, group);
+    const struct expert_shape *x = &r->experts;
+    bool moe = r->kind == LAYER_MOE;
+    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, ffn = moe ? x->shared_ffn : s->ffn;
+    long double flop = 2 * n * matrix_values(a, ffn) / t, bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
+    if (moe) {
+        long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
+        flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
+        bytes += a->gates * routed * x->ffn * e / t + 4 * routed * h * e + 8 * n * x->experts / t;
+    }
+    // Scores: every token of the slice looks at those before it; the fused kernel leaves out half of the slice's own square.
+    long double seen = p.behind + (l->fused_attention ? p.length / 2 : p.length);
+    w->attention = 4 * l->micro_batch * p.length * (seen / l->context) * a->query / t / rates->attention_flop_per_s.value;
+    if (!l->fused_attention)
+        w->scores = 6 * l->micro_batch * (s->heads / t) * p.length * ((p.behind + p.length) / l->context) * e /
+                    gpu_of(a, group)->memory_bytes_per_s.value;
+    w->linear = flop / rates->gemm_flop_per_s.value;
+    if (r->weight_bits) {
+        // Bound by the products or by reading the weights.
+        long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
+        w->linear = greatest(w->linear, read / gpu_of(a, group)->memory_bytes_per_s.value);
+    }
+    w->adapters = 2 * n * r->adapter_rank * adapter_width(a) / t / rates->gemm_flop_per_s.value;
+    w->memory = bytes / gpu_of(a, group)->memory_bytes_per_s.value + w->scores;
+}
+
+static void memory_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+{
+    const struct pool_shape *x = &run_of(a, run)->pool;
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double n = p.tokens / layout_of(a)->tensor, h = a->problem->model.shape.hidden, e = a->value_bytes,
+                keys = (long double)x->heads * x->key_width, half = half_keys(x), width = x->width;
+    long double read = (long double)x->heads * x->top_k * width, gate = x->gated ? 2 : 1;
+    long double rate = rates_of(a, group)->gemm_flop_per_s.value;
+    w->linear = 2 * n * (h * keys + keys * half + read + width * h * gate) / rate;
+    w->weightless = 2 * n * read / rate;
+    w->memory = (2 * p.tokens * h * e * a->share + n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
+                gpu->memory_bytes_per_s.value;
+    w->gather = n * read * e / gpu->memory_bytes_per_s.value;
+}
+
+static void end_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
+                bytes = 2 * p.tokens * h * a->value_bytes * a->share;
+    if (run_of(a, run)->kind == LAYER_HEAD) {
+        const struct precision_costs *rates = rates_of(a, group);
+        long double rate = rates->gemm_flop_per_s.value, eighths = shard / 8;
+        bool aligned = eighths == (long double)(int64_t)eighths;
+        if (!aligned && rates->misaligned_gemm_share.value > 0) rate *= rates->misaligned_gemm_share.value;
+        w->linear = 2 * p.tokens * h * shard / rate;
+        bytes += 12 * p.tokens * shard;
+    }
+    w->memory = bytes / gpu->memory_bytes_per_s.value;
+}
+
+struct work work_of(const struct assay *a, int run, int group, struct piece slice)
+{
+    const struct gpu_costs *gpu = gpu_of(a, group);
+    struct work w = {.overhead = gpu->layer_overhead_s.value, .launch = gpu->layer_launch_s.value};
+    assert(rates_of(a, group) && has_shape(a, run));
+    if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
+    else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
+    else end_work(a, run, group, slice, &w);
+    if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
+    w.overhead = 0;
+    w.launch *= gpu->embedding_launch_share.value;
+    return w;
+}
+
+// ---- passes
+
+// The host starts kernels no faster than `launch`; what is said counts as work of the device but at both ends of the model.
+static long double at_least(const struct assay *a, int run, long double compute, long double launch, long double talk)
+{
+    bool end = run_of(a, run)->kind == LAYER_EMBEDDING || run_of(a, run)->kind == LAYER_HEAD;
+    return end ? greatest(compute, launch) + talk : greatest(compute + talk, launch);
+}
+
+static long double joined(const struct assay *a, long double pass, long double gather)
+{
+    return a->overlapped ? greatest(pass, gather) : pass + gather;
+}
+
+// As they were measured, frozen or not.
+static struct passes stated_passes(const struct assay *a, const struct layer_time *t, int slice)
+{
+    long double part = piece_of(a, slice).length / (long double)a->problem->job.sequence, weight = 0;
+    if (schedule_splits_backward(layout_of(a)->schedule)) weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
+    return (struct passes){t->forward_s * part, (t->backward_s - weight) * part, weight * part, t->selective_s * part,
+                           t->full_s * part};
+}
+
+// Of a layer that gradients go through.
+static void go_back(const struct assay *a, int run, const struct work *w, const struct talk *talk, const struct gathers *g,
+                    struct passes *s)
+{
+    const struct layer_run *r = run_of(a, run);
+    bool embedding = r->kind == LAYER_EMBEDDING;
+    long double attention = w->attention * (layout_of(a)->fused_attention ? 2.5L : 2), launch_back = (embedding ? 1 : 2) * w->launch;
+    long double compute = (r->frozen ? 1 : 2) * w->linear + 2 * w->adapters + attention + 2 * w->memory + w->overhead;
+    long double weight = r->frozen ? w->adapters : embedding ? 0 : w->linear - w->weightless;
+    if (!r->frozen) compute += w->gather;
+    if (!schedule_splits_backward(layout_of(a)->schedule)) {
+        s->backward_s = joined(a, at_least(a, run, compute, launch_back, talk->backward_s), g->weights_s + g->gradients_s);
+        return;
+    }
+    s->backward_s = weight > 0 ? at_least(a, run, compute - weight, w->launch, talk->backward_s)
+                               : at_least(a, run, compute, launch_back, talk->backward_s);
+    s->backward_s = joined(a, s->backward_s, g->weights_s);
+    s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
+}
+
+struct passes passes_of(const struct assay *a, int run, int group, int slice)
+{
+    const struct layer_time *stated = stated_time(a, run, group);
+    if (stated) return stated_passes(a, stated, slice);
+    struct piece p = piece_of(a, slice);
+    struct work w = work_of(a, run, group, p);
+    struct talk talk = talk_of(a, run, group, p, w.attention);
+    struct gathers g = gathers_of(a, run, group);
+    long double forward = at_least(a, run, w.linear + w.adapters + w.attention + w.memory + w.overhead, w.launch, talk.forward_s);
+    struct passes s = {.forward_s = joined(a, forward, g.weights_s)};
+    if (!passes_gradient(a, run)) return s;
+    go_back(a, run, &w, &talk, &g, &s);
+    if (!is_layered(a, run)) return s;
+    s.selective_s = w.attention + w.scores;
+    s.full_s = forward;
+    return s;
+}
+
+struct layer_duration layer_duration_of(const struct assay *a, int run, int group, int slice)
+{
+    struct passes s = passes_of(a, run, group, slice);
+    return (struct layer_duration){
+        .forward_ns = judged_nanoseconds(s.forward_s),     .backward_ns = judged_nanoseconds(s.backward_s),
+        .weight_ns = judged_nanoseconds(s.weight_s),       .selective_ns = judged_nanoseconds(s.selective_s),
+        .full_ns = judged_nanoseconds(s.full_s),           .optimizer_ns = judged_whole(optimizer_unrounded_ns(a, run, group)),
+    };
+}
