@@ -98,6 +98,8 @@ struct link_price link_of_context_ring(const struct pricing *x, int group) { ret
 // Each tensor rank of a node has a ring of its own over the replicas.
 struct link_price link_of_gradient_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R, x->t, false); }
 
+struct link_price link_of_expert_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R_e, x->t, false); }
+
 // All ranks of a node send at once, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group) { return link_over(x, group, x->t * x->x, 0, x->t * x->x, true); }
 struct link_price link_of_pool(const struct pricing *x, int group) { return link_over(x, group, x->D, 0, x->D, true); }

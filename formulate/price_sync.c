@@ -77,14 +77,14 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
 {
     struct layer_gathers gathers = {0, 0};
     if (x->zero < 2 || x->R <= 1 || run->kind == LAYER_MEASURED) return gathers;
-    struct link_price link = link_of_gradient_sync(x, group);
+    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
     struct layer_parameters p = parameters_of(x, run);
     bool dense = p.dense > 0, experts = p.experts > 0;
-    double latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&link, x->R_e) : 0);
-    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) + scatter_s(x, &link, x->e_g * p.experts, x->R_e) + latency;
+    double latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
+    gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) + scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
     if (x->zero < 3) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
-    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) + scatter_s(x, &link, x->e * p.experts, x->R_e) + latency;
+    gathers.weights_s = scatter_s(x, &link, x->e * p.dense + p.frozen_bytes, x->R) + scatter_s(x, &expert_link, x->e * p.experts, x->R_e) + latency;
     return gathers;
 }
 
@@ -101,11 +101,12 @@ static double sync_s(const struct pricing *x, const struct layer_run *run, const
 {
     int zero = zero_of(x, run, group);
     if (x->R <= 1 || zero == 3) return 0;
-    struct link_price link = link_of_gradient_sync(x, group);
+    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run, compression);
-    double scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &link, sent.expert_gradient, x->R_e);
+    double scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
     double seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
-    if (zero) seconds += gather_exposed_s(x, run, group, scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &link, sent.expert_weight, x->R_e));
+    double gather = scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
+    if (zero) seconds += gather_exposed_s(x, run, group, gather);
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = x->gpus[group];
     return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
@@ -149,9 +150,9 @@ enum status price_sync_constants(struct pricing *x, struct error *err)
     for (int group = 0; group < priced->group_count; group++) {
         struct priced_group *to = &priced->groups[group];
         if (to->excluded || x->R <= 1) continue;
-        struct link_price link = link_of_gradient_sync(x, group);
+        struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
         double latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
-        if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&link, x->R_e);
+        if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
         for (int option = 0; option < priced->gradient_option_count; option++)
             TRY(round_time(&to->sync_constant_ns[option], latency, "gradient sync latency", to->name, err));
     }

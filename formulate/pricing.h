@@ -59,6 +59,7 @@ bool run_has_gradient(const struct pricing *x, const struct layer_run *run);   /
 struct link_price link_of_tensor_ranks(const struct pricing *x, int group);
 struct link_price link_of_context_ring(const struct pricing *x, int group);
 struct link_price link_of_gradient_sync(const struct pricing *x, int group);
+struct link_price link_of_expert_sync(const struct pricing *x, int group);       // the same link, the ranks that share an expert
 struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_pool(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);

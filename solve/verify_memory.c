@@ -173,9 +173,3 @@ void hear_memory(struct hearing *h)
         if (all) hear_rank_memory(h, rank, stages, most[rank]);
     }
 }
-
-int in_flight_of(const struct schedule_request *request, int stage)
-{
-    int behind = request->stage_count - stage;
-    return request->kind == SCHEDULE_GPIPE || behind > request->micro_batches ? request->micro_batches : behind;
-}

@@ -90,6 +90,4 @@ bool sends_over(const struct hearing *h, int boundary);             // its stage
 bool sends_back_over(const struct hearing *h, int boundary);        // a gradient too
 bool learns_locally(const struct hearing *h, int stage);            // the boundary behind the stage is local
 
-int in_flight_of(const struct schedule_request *request, int stage);
-
 #endif

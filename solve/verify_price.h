@@ -41,7 +41,7 @@ const struct layer_time *stated_time(const struct assay *a, int run, int group);
 
 // ---- links (section 2)
 struct joint {
-    bool joined, inside;            // inside: of a node
+    bool joined, inside, stated;    // inside: of a node
     long double bytes_per_s, latency_s;
 };
 struct joint judged_tensor_link(const struct assay *a, int group);      // all-reduces of a layer
@@ -51,8 +51,8 @@ struct joint judged_expert_link(const struct assay *a, int group);
 struct joint judged_pool_link(const struct assay *a, int group);
 struct joint judged_stage_link(const struct assay *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
-// The table for so many ranks of the group where the link stays inside a node; NULL: none.
-const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks);
+// What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL: nothing.
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks, bool send);
 long double judged_table_s(const struct collective_times *table, long double bytes);
 
 // ---- node groups
@@ -95,6 +95,7 @@ struct work {                       // seconds of one pass of one slice on one G
     long double linear, adapters;   // products with the layer's matrices, and with its adapters
     long double attention, scores;  // scores: their traffic, part of memory; run again by selective recomputation
     long double memory, gather;     // gather: a pool's values again on the way back
+    long double narrowing;          // inputs of 8-bit products, written and read again
     long double weightless;         // part of linear that has no weight gradient
     long double overhead, launch;
 };

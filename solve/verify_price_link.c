@@ -7,7 +7,7 @@
 static struct joint intra(const struct assay *a, int group)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
-    return (struct joint){true, true, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
+    return (struct joint){true, true, false, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
 }
 
 static struct joint stated(const struct assay *a, int from, int to)
@@ -15,7 +15,7 @@ static struct joint stated(const struct assay *a, int from, int to)
     const struct cluster *c = &a->problem->cluster;
     for (int i = 0; i < c->link_count; i++)
         if (c->links[i].from == from && c->links[i].to == to)
-            return (struct joint){true, false, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+            return (struct joint){true, false, true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
     return (struct joint){0};
 }
 
@@ -45,7 +45,7 @@ static struct joint network(const struct assay *a, const struct estimate *effici
         long double rate = least(sending, receiving);
         // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
         if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L))
-            best = (struct joint){true, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
+            best = (struct joint){true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
 }
@@ -121,12 +121,15 @@ long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ra
     return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
 }
 
-const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks)
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks, bool send)
 {
     const struct costs *c = &a->problem->costs;
-    for (int i = 0; link.inside && i < c->collective_count; i++)
-        if (c->collectives[i].ranks == ranks && !strcmp(c->collectives[i].gpu, a->problem->cluster.groups[group].gpu))
-            return &c->collectives[i];
+    for (int i = 0; !link.stated && i < c->collective_count; i++) {
+        const struct collective_times *t = &c->collectives[i];
+        if (t->ranks == ranks && t->send == send && t->between_nodes == !link.inside &&
+            !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
+            return t;
+    }
     return NULL;
 }
 

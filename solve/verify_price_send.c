@@ -2,6 +2,7 @@
 #include "solve/verify_price.h"
 
 #include <assert.h>
+#include <string.h>
 
 static long double low_rank_rate(const struct assay *a, int group)
 {
@@ -37,6 +38,25 @@ static long double compression_s(const struct assay *a, struct message m, struct
            gpu_of(a, s.receiver)->compression_overhead_s.value;
 }
 
+// Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share what they send.
+static long double sent_bytes(const struct assay *a, struct message m, struct sending s)
+{
+    const struct job *j = &a->problem->job;
+    long double bytes = m.bytes * piece_of(a, s.slice).length / (long double)j->sequence;
+    bool scattered = j->scattered_messages && !j->layout.sequence_parallel && has_shape(a, s.run);
+    return scattered ? bytes / j->layout.tensor : bytes;
+}
+
+// What was measured between two GPUs of this kind, else by the link's bandwidth.
+static long double size_s(const struct assay *a, struct sending s, struct joint link, long double bytes)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    const struct collective_times *table = NULL;
+    if (!strcmp(groups[s.sender].gpu, groups[s.receiver].gpu)) table = judged_table(a, s.sender, link, 2, true);
+    long double size = table && bytes > 0 ? judged_table_s(table, bytes) : bytes / link.bytes_per_s;
+    return size + (long double)a->problem->costs.transfer_launch_s.value;
+}
+
 bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double parts[PART_COUNT])
 {
     const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
@@ -47,8 +67,8 @@ bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double 
     for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
     if (s.backward && !passes_gradient(a, s.run)) return true;
     if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
-    else bytes = m.bytes * piece_of(a, s.slice).length / (long double)a->problem->job.sequence;
-    long double size = bytes / link.bytes_per_s;
+    else bytes = sent_bytes(a, m, s);
+    long double size = size_s(a, s, link, bytes);
     parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
     parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
     parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;

@@ -20,7 +20,7 @@ static long double scatter_s(const struct assay *a, int group, long double bytes
 {
     if (ranks <= 1) return 0;
     struct joint link = judged_gradient_link(a, group);
-    const struct collective_times *table = judged_table(a, group, link, ranks);
+    const struct collective_times *table = judged_table(a, group, link, ranks, false);
     if (!table) return (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s;
     long double mean = mean_gradient_bytes(a);
     return mean > 0 ? bytes * judged_table_s(table, mean) / (2 * mean) : 0;
@@ -29,7 +29,7 @@ static long double scatter_s(const struct assay *a, int group, long double bytes
 static long double scatter_latency_s(const struct assay *a, int group, int64_t ranks)
 {
     struct joint link = judged_gradient_link(a, group);
-    if (ranks <= 1 || judged_table(a, group, link, ranks)) return 0;
+    if (ranks <= 1 || judged_table(a, group, link, ranks, false)) return 0;
     return (long double)(ranks - 1) * link.latency_s;
 }
 

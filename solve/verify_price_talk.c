@@ -8,7 +8,7 @@ static long double tensor_reduce_s(const struct assay *a, int group, long double
     int64_t ranks = layout_of(a)->tensor;
     if (ranks == 1) return 0;
     struct joint link = judged_tensor_link(a, group);
-    const struct collective_times *table = judged_table(a, group, link, ranks);
+    const struct collective_times *table = judged_table(a, group, link, ranks, false);
     long double seconds = table && bytes > 0 ? judged_table_s(table, bytes) : judged_all_reduce_s(link, bytes, ranks);
     seconds += gpu_of(a, group)->collective_launch_s.value;
     return seconds * (1 - (long double)a->problem->costs.tensor_overlap.value);

@@ -165,7 +165,8 @@ long double optimizer_unrounded_ns(const struct assay *a, int run, int group)
     struct layer_weight w = layer_weight_of(a, run);
     long double states = 2 * state_bytes(a, &w), e = a->value_bytes, gradient = j->gradient_bytes_per_value;
     if (!j->layout.offload_optimizer)
-        return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3)) / gpu->memory_bytes_per_s.value * 1e9L;
+        return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
+                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) / gpu->memory_bytes_per_s.value * 1e9L;
     long double moved = (gradient + e) * held_values(a, &w, 1);
     return (moved / gpu->host_link_bytes_per_s.value + (states + moved) / gpu->host_memory_bytes_per_s.value) * 1e9L;
 }

@@ -28,6 +28,10 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
         w->scores = 6 * l->micro_batch * (s->heads / t) * p.length * ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
     w->linear = flop / rates->gemm_flop_per_s.value;
+    if (a->problem->job.precision == FP8) {
+        long double inner = moe ? x->shared_ffn + (long double)x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1) * x->ffn : s->ffn;
+        w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) / gpu_of(a, group)->memory_bytes_per_s.value;
+    }
     if (r->weight_bits) {
         // Bound by the products or by reading the weights.
         long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
@@ -58,7 +62,9 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
     long double shard = a->vocabulary / layout_of(a)->tensor, h = a->problem->model.shape.hidden,
                 bytes = 2 * p.tokens * h * a->value_bytes * a->share;
     if (run_of(a, run)->kind == LAYER_HEAD) {
-        const struct precision_costs *rates = rates_of(a, group);
+        const struct precision_costs *rates = rates_of(a, group), *wide = costs_find_precision(gpu, BF16);
+        // Logits are not computed in 8 bits.
+        if (a->problem->job.precision == FP8 && wide) rates = wide;
         long double rate = rates->gemm_flop_per_s.value, eighths = shard / 8;
         bool aligned = eighths == (long double)(int64_t)eighths;
         if (!aligned && rates->misaligned_gemm_share.value > 0) rate *= rates->misaligned_gemm_share.value;
@@ -93,7 +99,8 @@ static long double at_least(const struct assay *a, int run, long double compute,
 
 static long double joined(const struct assay *a, long double pass, long double gather)
 {
-    return a->overlapped ? greatest(pass, gather) : pass + gather;
+    long double slowdown = a->problem->costs.overlap_slowdown.value;
+    return a->overlapped ? greatest(pass, gather) + slowdown * least(pass, gather) : pass + gather;
 }
 
 // As they were measured, frozen or not.
@@ -112,7 +119,8 @@ static void go_back(const struct assay *a, int run, const struct work *w, const 
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double attention = w->attention * (layout_of(a)->fused_attention ? 2.5L : 2), launch_back = (embedding ? 1 : 2) * w->launch;
-    long double compute = (r->frozen ? 1 : 2) * w->linear + 2 * w->adapters + attention + 2 * w->memory + w->overhead;
+    long double compute = (r->frozen ? 1 : 2) * w->linear + 2 * w->adapters + attention + 2 * w->memory +
+                          w->narrowing + w->overhead;
     long double weight = r->frozen ? w->adapters : embedding ? 0 : w->linear - w->weightless;
     if (!r->frozen) compute += w->gather;
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
@@ -133,7 +141,8 @@ struct passes passes_of(const struct assay *a, int run, int group, int slice)
     struct work w = work_of(a, run, group, p);
     struct talk talk = talk_of(a, run, group, p, w.attention);
     struct gathers g = gathers_of(a, run, group);
-    long double forward = at_least(a, run, w.linear + w.adapters + w.attention + w.memory + w.overhead, w.launch, talk.forward_s);
+    long double compute = w.linear + w.adapters + w.attention + w.memory + w.narrowing + w.overhead,
+                forward = at_least(a, run, compute, w.launch, talk.forward_s);
     struct passes s = {.forward_s = joined(a, forward, g.weights_s)};
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);

@@ -51,8 +51,8 @@ static void test_varied_layouts(void **state)
     }
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) print_message("%s %d, ", schedule_names[i], schedules[i]);
     print_message("%d without a barrier, %d with local losses, %d with several stages a rank\n", waived, local, several);
-    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(i > SCHEDULE_1F1B || schedules[i] > 30);
-    assert_true(waived > 100);
+    for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) assert_true(schedules[i] > 15);
+    assert_true(waived > 100 && local > 50 && several > 100);
 }
 
 // Whatever number stands in a plan, the judge answers; and a number that decides is missed by no check.

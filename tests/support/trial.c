@@ -12,28 +12,49 @@
 
 #include <cmocka.h>        // last: it takes the name of fail()
 
+// Slices of unlike lengths, where the sequence has room for them.
+static void cut_sequence(struct layout *l, int64_t sequence, struct random *rng)
+{
+    l->slice_count = (int)random_between(rng, 2, sequence < 4 ? sequence : 4);
+    int64_t left = sequence;
+    for (int i = 0; i < l->slice_count; i++) {
+        int behind = l->slice_count - 1 - i;
+        l->slices[i] = behind ? random_between(rng, 1, left - behind) : left;
+        left -= l->slices[i];
+    }
+}
+
+static void vary_stages(struct problem *p, struct random *rng)
+{
+    struct layout *l = &p->job.layout;
+    l->virtual_stages = l->schedule == SCHEDULE_ZB_V ? 2 : (int)random_between(rng, 2, 3);
+    if (l->pipeline * l->virtual_stages > p->model.layer_count) l->pipeline = p->model.layer_count / l->virtual_stages;
+    if (l->pipeline > 1 && random_chance(rng, 25)) l->pipeline--;
+}
+
 void vary_layout(struct problem *p, struct random *rng)
 {
-    static const enum schedule_kind kinds[] = {SCHEDULE_GPIPE, SCHEDULE_1F1B};
     const struct layout before = p->job.layout;
     const struct local_loss loss_before = p->job.local_loss;
+    const int options_before = p->job.boundary_option_count;
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
-    l->schedule = kinds[random_between(rng, 0, (int64_t)ARRAY_LENGTH(kinds) - 1)];
-    l->virtual_stages = 1;
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) {
-        l->virtual_stages = l->schedule == SCHEDULE_ZB_V ? 2 : (int)random_between(rng, 2, 3);
-        if (l->pipeline * l->virtual_stages > p->model.layer_count) l->pipeline = p->model.layer_count / l->virtual_stages;
-        if (l->pipeline > 1 && random_chance(rng, 25)) l->pipeline--;
+    l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) vary_stages(p, rng);
+    if (l->schedule == SCHEDULE_TOKEN_SLICED && p->job.sequence > 1) {
+        cut_sequence(l, p->job.sequence, rng);
+        p->job.boundary_option_count = 0;
     }
-    l->barrier = l->zero || random_chance(rng, 70);
-    l->local_loss_every = 0;
+    l->zero = (int)random_between(rng, 0, 3);
+    l->barrier = random_chance(rng, 70);
+    l->local_loss_every = random_chance(rng, 20) ? (int)random_between(rng, 1, 2) : 0;
     if (l->local_loss_every)
         p->job.local_loss = (struct local_loss){(double)random_between(rng, 0, 300) * 1e-9,
                                                 (double)random_between(rng, 0, 300) * 1e-9, random_between(rng, 0, 50)};
     if (problem_check(p, &unfit) == OK) return;
     p->job.layout = before;
     p->job.local_loss = loss_before;
+    p->job.boundary_option_count = options_before;
 }
 
 static int next_layer(const struct choices *c, const int *chosen, int stages)
