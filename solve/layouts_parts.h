@@ -16,7 +16,7 @@ struct layouts_context {
 };
 worker_function layouts_serve;
 
-enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_SOLVE };
+enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_ROOT, REQUEST_SOLVE };
 
 // A range of the space -> a reason and a value for each of its layouts.
 void request_scan(struct message *m, int64_t first, int64_t end);
@@ -33,12 +33,17 @@ struct layout_answer {
     struct plan plan;                   // stage_count 0: none
     const char *sidelined;
 };
-// cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how long at most.
-void request_solve(struct message *m, const struct layout *layout, int64_t cutoff_ns, double seconds);
-bool answer_solve(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);
+// request: REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
+// long at most.
+void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds);
+bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);
 
 // The priced problem of a layout that problem_check_layout lets through.
 enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err);
+
+// ---- layouts_root.c
+enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
+                        struct arena *arena, struct error *err);
 
 // ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price depends on
 struct price_cache {
@@ -61,7 +66,7 @@ bool layout_no_worse(const struct priced *a, const struct priced *b);
 
 // ---- layouts_queue.c: layouts that wait, least bound first, ties by number
 
-enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_SOLVED };
+enum candidate_level { LEVEL_SCANNED, LEVEL_SHARPENED, LEVEL_ROOTED, LEVEL_SOLVED };
 struct candidate {
     int64_t number, bound_ns;
     enum candidate_level level;

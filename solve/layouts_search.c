@@ -12,7 +12,7 @@
 #include "solve/layouts_parts.h"
 #include "solve/solve_parts.h"
 
-enum { SCAN_CHUNK = 1 << 15, SHARPEN_ROUND = 4096, SHARPEN_PIECE = 256, SOLVE_ROUND = 4, WINDOW = 1 << 16 };
+enum { SCAN_CHUNK = 1 << 15, SHARPEN_ROUND = 4096, SHARPEN_PIECE = 256, ROOT_ROUND = 16, SOLVE_ROUND = 4, WINDOW = 1 << 16 };
 static const double grace_s = 3;            // for workers to hand in what they have when told to stop
 
 // A layout that a worker has solved, for comparing others with it.
@@ -186,33 +186,44 @@ static void set_fate(struct search *s, const struct candidate *c, enum layout_fa
 
 // ---- one round of sharper bounds
 
+// Raises their bounds; INT64_MAX where nothing fits.
+static bool sharpen(struct search *s, struct candidate **round, int count)
+{
+    int pieces = (count + SHARPEN_PIECE - 1) / SHARPEN_PIECE;
+    struct message *requests = TAKE(s->arena, pieces, struct message), *answers = TAKE(s->arena, pieces, struct message);
+    const struct layout **layouts = TAKE(s->arena, count, const struct layout *);
+    int64_t *bounds = TAKE(s->arena, SHARPEN_PIECE, int64_t);
+    for (int i = 0; i < count; i++) layouts[i] = &round[i]->layout;
+    for (int p = 0; p < pieces; p++) {
+        int first = p * SHARPEN_PIECE;
+        message_begin(&requests[p], s->arena);
+        request_sharpen(&requests[p], layouts + first, count - first < SHARPEN_PIECE ? count - first : SHARPEN_PIECE);
+    }
+    bool whole = ask(s, requests, pieces, answers);
+    for (int p = 0; p < pieces && whole; p++) {
+        int first = p * SHARPEN_PIECE, end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
+        if (answers[p].broken || !answer_sharpen(&answers[p], bounds, end - first)) continue;
+        for (int i = first; i < end; i++)
+            if (bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
+    }
+    return whole;
+}
+
 static bool sharpen_round(struct search *s)
 {
     struct candidate **round = TAKE(s->arena, SHARPEN_ROUND, struct candidate *);
-    const struct layout **layouts = TAKE(s->arena, SHARPEN_ROUND, const struct layout *);
-    int count = 0, pieces = 0;
+    int count = 0;
     for (struct candidate *c; count < SHARPEN_ROUND && (c = first_in_line(s)) && c->level == LEVEL_SCANNED && c->bound_ns < closing_ns(s);)
-        layouts[count] = &c->layout, round[count++] = queue_pop(&s->queue);
-    struct message requests[SHARPEN_ROUND / SHARPEN_PIECE], answers[SHARPEN_ROUND / SHARPEN_PIECE] = {{0}};
-    for (int i = 0; i < count; i += SHARPEN_PIECE, pieces++) {
-        message_begin(&requests[pieces], s->arena);
-        request_sharpen(&requests[pieces], layouts + i, count - i < SHARPEN_PIECE ? count - i : SHARPEN_PIECE);
-    }
-    int64_t *bounds = TAKE(s->arena, SHARPEN_PIECE, int64_t);
-    bool whole = ask(s, requests, pieces, answers);
-    for (int p = 0; p < pieces; p++) {
-        int first = p * SHARPEN_PIECE, end = first + SHARPEN_PIECE < count ? first + SHARPEN_PIECE : count;
-        bool known = whole && !answers[p].broken && answer_sharpen(&answers[p], bounds, end - first);
-        for (int i = first; i < end; i++) {
-            if (known && bounds[i - first] == INT64_MAX) {
-                set_fate(s, round[i], FATE_INFEASIBLE, "memory: no recomputation that is allowed lets its layers fit");
-                continue;
-            }
-            if (known && bounds[i - first] > round[i]->bound_ns) round[i]->bound_ns = bounds[i - first];
-            if (known) round[i]->level = LEVEL_SHARPENED;
-            set_fate(s, round[i], FATE_OPEN, "bounded by its prices");
-            queue_push(&s->queue, round[i]);
+        round[count++] = queue_pop(&s->queue);
+    bool whole = sharpen(s, round, count);
+    for (int i = 0; i < count; i++) {
+        if (round[i]->bound_ns == INT64_MAX) {
+            set_fate(s, round[i], FATE_INFEASIBLE, "memory: no recomputation that is allowed lets its layers fit");
+            continue;
         }
+        if (whole) round[i]->level = LEVEL_SHARPENED;
+        set_fate(s, round[i], FATE_OPEN, "its bound leaves room for a better plan");
+        queue_push(&s->queue, round[i]);
     }
     return whole;
 }
@@ -257,25 +268,35 @@ static void note_work(struct search *s, const struct candidate *c, int64_t itera
     s->work[s->work_count++] = (struct layouts_work){c->number, iteration_ns, other, boxes};
 }
 
-// Takes the next layouts out of the line that have to be solved; those that are no better than one looked at follow it.
-static enum status choose_round(struct search *s, struct candidate **round, int *count, struct error *err)
+// A layout that is no better than one looked at before follows it; others are looked at from now on.
+static enum status goes_on(struct search *s, struct candidate *c, bool *on, struct error *err)
 {
-    *count = 0;
-    for (struct candidate *c; *count < SOLVE_ROUND && (c = first_in_line(s)) && c->level == LEVEL_SHARPENED && c->bound_ns < closing_ns(s);) {
-        queue_pop(&s->queue);
-        struct arena_mark mark = arena_set_mark(s->arena);
-        struct priced *priced = TAKE(s->arena, 1, struct priced);
-        TRY(layout_price(priced, s->problem, &c->layout, s->arena, err));
-        const struct candidate *other = better_known(s, priced);
-        if (other) {
-            arena_reset(s->arena, mark);
-            set_fate(s, c, FATE_SAME, "in nothing better than another layout");
-            follow(s, c, other);
-            note_work(s, c, 0, other->number, 0);
-            continue;
-        }
+    struct arena_mark mark = arena_set_mark(s->arena);
+    struct priced *priced = TAKE(s->arena, 1, struct priced);
+    TRY(layout_price(priced, s->problem, &c->layout, s->arena, err));
+    const struct candidate *other = better_known(s, priced);
+    *on = !other;
+    if (*on) {
         note_looked_at(s, c, priced);
-        round[(*count)++] = c;
+        return OK;
+    }
+    arena_reset(s->arena, mark);
+    set_fate(s, c, FATE_SAME, "in nothing better than another layout");
+    follow(s, c, other);
+    note_work(s, c, 0, other->number, 0);
+    return OK;
+}
+
+// Takes the next layouts at this level out of the line.
+static enum status choose_round(struct search *s, enum candidate_level level, struct candidate **round, int *count, struct error *err)
+{
+    int most = level == LEVEL_SHARPENED ? ROOT_ROUND : SOLVE_ROUND;
+    *count = 0;
+    for (struct candidate *c; *count < most && (c = first_in_line(s)) && c->level == level && c->bound_ns < closing_ns(s);) {
+        bool on = true;
+        queue_pop(&s->queue);
+        if (level == LEVEL_SHARPENED) TRY(goes_on(s, c, &on, err));
+        if (on) round[(*count)++] = c;
     }
     return OK;
 }
@@ -288,7 +309,7 @@ static void take_plan(struct search *s, const struct plan *plan, int64_t number)
     if (better) s->best = *plan, s->best_number = number;
 }
 
-static void take_answer(struct search *s, struct candidate *c, const struct layout_answer *a)
+static void take_answer(struct search *s, struct candidate *c, const struct layout_answer *a, enum layouts_request request)
 {
     if (a->sidelined) s->sidelined = a->sidelined;
     s->effort.boxes += a->plan.effort.boxes;
@@ -296,15 +317,13 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     s->effort.path_rows += a->plan.effort.path_rows;
     if (a->infeasible) {
         set_fate(s, c, FATE_INFEASIBLE, a->reason && *a->reason ? a->reason : "no plan satisfies its limits");
-        c->level = LEVEL_SOLVED;
-        c->bound_ns = INT64_MAX;
         return;
     }
     take_plan(s, &a->plan, c->number);
     if (a->bound_ns > c->bound_ns) c->bound_ns = a->bound_ns;
     note_work(s, c, a->plan.stage_count ? a->plan.iteration_ns : 0, -1, a->plan.effort.boxes);
-    if (a->finished) c->level = LEVEL_SOLVED;
-    set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN, a->finished ? "solved to the asked gap" : "stopped while it was solved");
+    c->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
+    set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN, a->finished ? "solved to the asked gap" : "its bound leaves room for a better plan");
     if (!a->finished) queue_push(&s->queue, c);
 }
 
@@ -316,25 +335,81 @@ static double seconds_left(const struct search *s)
     return left > 0.05 ? left : 0.05;
 }
 
-static bool solve_round(struct search *s, struct candidate **round, int count)
+static bool look_round(struct search *s, enum layouts_request request, struct candidate **round, int count)
 {
-    struct message requests[SOLVE_ROUND], answers[SOLVE_ROUND] = {{0}};
+    struct message requests[ROOT_ROUND], answers[ROOT_ROUND] = {{0}};
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
-        request_solve(&requests[i], &round[i]->layout, s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s));
+        request_look(&requests[i], request, &round[i]->layout, s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s));
     }
     bool whole = ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {
         struct layout_answer answer;
-        if (!answers[i].broken && answer_solve(&answers[i], &answer, s->problem, s->arena)) {
-            take_answer(s, round[i], &answer);
+        if (answers[i].used && !answers[i].broken && answer_look(&answers[i], &answer, s->problem, s->arena)) {
+            take_answer(s, round[i], &answer, request);
             continue;
         }
-        round[i]->level = LEVEL_SOLVED;         // not asked again: what it brought down once it may again
-        set_fate(s, round[i], FATE_OPEN, whole ? "a worker process failed on it" : "stopped while it was solved");
+        // What brought a first look down may not bring a solve down; what brought that down is not asked again.
+        round[i]->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
+        set_fate(s, round[i], FATE_OPEN, whole ? "a worker process failed on it" : "stopped while it was looked at");
         queue_push(&s->queue, round[i]);
     }
     return whole;
+}
+
+// ---- scouts: before the line is followed, plans of some layouts that are unlike each other, so that bounds close the rest
+
+enum { SCOUTS_MAX = 4096, SCOUTS_LOOKED_AT = 16 };
+struct scouts { const struct layouts *layouts; struct candidate *all; int count; };
+
+static bool same_kind(const struct layout *a, const struct layout *b)
+{
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline && a->schedule == b->schedule;
+}
+
+// The space keeps layouts of one kind together: the first of each with the least bound.
+static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct scouts *x = argument;
+    if (layouts_fate(x->layouts, number) != FATE_OPEN) return true;
+    struct candidate *last = x->count ? &x->all[x->count - 1] : NULL;
+    int64_t bound_ns = x->layouts->value[number];
+    if (last && same_kind(&last->layout, layout)) {
+        if (bound_ns < last->bound_ns) *last = (struct candidate){.number = number, .bound_ns = bound_ns, .layout = *layout};
+        return true;
+    }
+    if (x->count < SCOUTS_MAX) x->all[x->count++] = (struct candidate){.number = number, .bound_ns = bound_ns, .layout = *layout};
+    return true;
+}
+
+static int candidates_by_bound(const void *a, const void *b)
+{
+    const struct candidate *const *x = a, *const *y = b;
+    if ((*x)->bound_ns != (*y)->bound_ns) return (*x)->bound_ns < (*y)->bound_ns ? -1 : 1;
+    return by_number(a, b);
+}
+
+static void scout(struct search *s)
+{
+    struct scouts x = {s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
+    struct candidate **round = TAKE(s->arena, SCOUTS_MAX, struct candidate *);
+    struct message requests[SCOUTS_LOOKED_AT], answers[SCOUTS_LOOKED_AT] = {{0}};
+    space_each(&s->problem->job.space, &s->limits, scout_visit, &x);
+    for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
+    if (!sharpen(s, round, x.count)) return;
+    qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
+    int count = x.count < SCOUTS_LOOKED_AT ? x.count : SCOUTS_LOOKED_AT;
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], s->arena);
+        request_look(&requests[i], REQUEST_ROOT, &round[i]->layout, 0, 0);
+    }
+    ask(s, requests, count, answers);
+    for (int i = 0; i < count; i++) {
+        struct layout_answer a;
+        if (!answers[i].used || answers[i].broken || !answer_look(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count) continue;
+        take_plan(s, &a.plan, round[i]->number);
+        note_work(s, round[i], a.plan.iteration_ns, -1, a.plan.effort.boxes);
+    }
 }
 
 // ---- the whole
@@ -354,16 +429,17 @@ static void report(struct search *s)
 
 static enum status run(struct search *s, struct error *err)
 {
-    struct candidate *round[SOLVE_ROUND];
+    struct candidate *round[ROOT_ROUND];
     for (struct candidate *c; (c = first_in_line(s)) && c->bound_ns < closing_ns(s) && !should_stop(s); report(s)) {
         int count;
-        if (c->level == LEVEL_SOLVED) break;        // a layout that cannot be closed
-        if (c->level == LEVEL_SCANNED) {
+        enum candidate_level level = c->level;
+        if (level == LEVEL_SOLVED) break;           // a layout that cannot be closed
+        if (level == LEVEL_SCANNED) {
             if (!sharpen_round(s)) break;
             continue;
         }
-        TRY(choose_round(s, round, &count, err));
-        if (count && !solve_round(s, round, count)) break;
+        TRY(choose_round(s, level, round, &count, err));
+        if (count && !look_round(s, level == LEVEL_SHARPENED ? REQUEST_ROOT : REQUEST_SOLVE, round, count)) break;
     }
     return OK;
 }
@@ -480,6 +556,7 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     TRY(begin(&s, r, err));
     if (scan(&s)) {
         sort_open(&s);
+        scout(&s);
         TRY(run(&s, err));
     }
     worker_pool_close(s.pool);

@@ -193,9 +193,9 @@ bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count)
 
 // ---- solving
 
-void request_solve(struct message *m, const struct layout *layout, int64_t cutoff_ns, double seconds)
+void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds)
 {
-    message_put_count(m, REQUEST_SOLVE);
+    message_put_count(m, request);
     message_put(m, layout, sizeof *layout);
     message_put_count(m, cutoff_ns);
     message_put(m, &seconds, sizeof seconds);
@@ -242,58 +242,74 @@ static void get_plan(struct message *m, struct plan *p, const struct problem *pr
     p->document = (struct document){0};
 }
 
-static enum status solve_one(struct solve_result *r, const struct layouts_context *c, struct message *in, struct arena *arena, struct error *err)
+static void solve_settings_of(struct solve_settings *settings, const struct layouts_context *c)
+{
+    *settings = *c->settings;
+    settings->threads = 1;
+    settings->progress = settings->alternatives = 0;
+    settings->program_path = settings->map_path = NULL;
+}
+
+static enum status look(struct layout_answer *a, const struct layouts_context *c, enum layouts_request request, struct message *in,
+                        struct arena *arena, struct error *err)
 {
     struct layout layout;
     struct priced *priced = TAKE(arena, 1, struct priced);
-    struct solve_settings settings = *c->settings;
-    message_get(in, &layout, sizeof layout);
-    message_get_count(in);
-    message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
-    settings.threads = 1;
-    settings.progress = settings.alternatives = 0;
-    settings.program_path = settings.map_path = NULL;
     struct problem *one = TAKE(arena, 1, struct problem);
+    struct solve_settings settings;
+    struct solve_result r;
+    solve_settings_of(&settings, c);
+    message_get(in, &layout, sizeof layout);
+    int64_t cutoff_ns = message_get_count(in);
+    message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    return solve_run(r, priced, &settings, NULL, c->stop, arena, err);
+    if (request == REQUEST_ROOT) return layout_root(a, c, priced, cutoff_ns, arena, err);
+    TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
+    *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE, .reason = r.plan.reason,
+                                .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};
+    return OK;
 }
 
-static void serve_solve(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
+static void serve_look(const struct layouts_context *c, enum layouts_request request, struct message *in, struct message *out, struct arena *arena)
 {
-    struct solve_result r = {0};
+    struct layout_answer a = {0};
     struct error err = {0};
-    enum status status = solve_one(&r, c, in, arena, &err);
+    enum status status = look(&a, c, request, in, arena, &err);
     message_put_count(out, status == OK);
-    put_text(out, status == OK ? r.plan.reason : err.text);
+    put_text(out, status == OK ? a.reason : err.text);
     if (status != OK) return;
-    message_put_count(out, r.finished);
-    put_text(out, r.sidelined);
-    put_plan(out, &r.plan, r.plan.layout.slice_count);
+    message_put_count(out, a.finished);
+    message_put_count(out, a.infeasible);
+    message_put_count(out, a.bound_ns);
+    put_text(out, a.sidelined);
+    put_plan(out, &a.plan, a.plan.layout.slice_count);
 }
 
-bool answer_solve(struct message *m, struct layout_answer *a, const struct problem *problem, struct arena *arena)
+bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem, struct arena *arena)
 {
     *a = (struct layout_answer){0};
     bool well = message_get_count(m) && !m->broken;
     a->reason = get_text(m, arena);
     if (!well) return false;
     a->finished = message_get_count(m);
+    a->infeasible = message_get_count(m);
+    a->bound_ns = message_get_count(m);
     a->sidelined = get_text(m, arena);
     if (!*a->sidelined) a->sidelined = NULL;
     get_plan(m, &a->plan, problem, arena);
     a->plan.reason = NULL;
-    a->bound_ns = a->plan.bound_ns;
-    a->infeasible = a->plan.outcome == OUTCOME_INFEASIBLE;
     return !m->broken;
 }
 
 void layouts_serve(void *context, struct message *in, struct message *out, struct arena *arena)
 {
     const struct layouts_context *c = context;
-    switch ((enum layouts_request)message_get_count(in)) {
+    enum layouts_request request = (enum layouts_request)message_get_count(in);
+    switch (request) {
     case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
     case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;
-    case REQUEST_SOLVE: serve_solve(c, in, out, arena); break;
+    case REQUEST_ROOT:
+    case REQUEST_SOLVE: serve_look(c, request, in, out, arena); break;
     }
 }
