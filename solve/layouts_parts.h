@@ -42,8 +42,9 @@ bool answer_look(struct message *m, struct layout_answer *answer, const struct p
 enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err);
 
 // ---- layouts_root.c
+struct layout_effort { int64_t replays, boxes; };
 enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
-                        struct arena *arena, struct error *err);
+                        struct layout_effort effort, struct arena *arena, struct error *err);
 
 // ---- layouts_price.c: the same prices serve many layouts, those that differ in what no price depends on
 struct price_cache {

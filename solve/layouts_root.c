@@ -1,10 +1,8 @@
-// A first look at a layout with its schedule and choices at hand: a short search for a plan, and one box closed or bounded by
-// mixtures of paths. The effort is a number of replays, never a time.
+// A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
+// of paths, against the best plan of any layout. The effort is a number of replays and boxes, never a time.
 #include "solve/eliminate_search.h"
 #include "solve/incumbent.h"
 #include "solve/layouts_parts.h"
-
-enum { REPLAYS = 200, BOXES = 1 };
 
 static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
 
@@ -21,7 +19,7 @@ static void keep_plan(struct layout_answer *a, const struct choices *c, const in
 }
 
 enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
-                        struct arena *arena, struct error *err)
+                        struct layout_effort effort, struct arena *arena, struct error *err)
 {
     struct schedule schedule;
     struct choices choices;
@@ -36,11 +34,11 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     }
     TRY(graph_compile(&graph, &schedule, arena, err));
     struct incumbent best = {0};
-    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, REPLAYS, is_told, (void *)(uintptr_t)x->stop, arena);
+    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, effort.replays, is_told, (void *)(uintptr_t)x->stop, arena);
     if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
     if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;
-    struct box_search_settings settings = {.target_ns = target_ns, .gap = x->settings->gap, .boxes_max = BOXES, .should_stop = is_told,
+    struct box_search_settings settings = {.target_ns = target_ns, .gap = x->settings->gap, .boxes_max = effort.boxes, .should_stop = is_told,
                                            .argument = (void *)(uintptr_t)x->stop};
     struct box_search_result r;
     box_search(&r, &choices, graph, &settings, arena);

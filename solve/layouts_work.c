@@ -264,7 +264,10 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    if (request == REQUEST_ROOT) return layout_root(a, c, priced, cutoff_ns, arena, err);
+    // The first look is short; the second is boxes alone, which end where the program is small; then the whole of solving.
+    struct layout_effort first = {200, 1}, second = {100, 400};
+    TRY(layout_root(a, c, priced, cutoff_ns, request == REQUEST_ROOT ? first : second, arena, err));
+    if (request == REQUEST_ROOT || a->finished || *c->stop) return OK;
     TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
     *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE, .reason = r.plan.reason,
                                 .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};
