@@ -5,15 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "data/file.h"
-#include "formulate/choices.h"
-#include "formulate/longest.h"
 #include "solve/check_parts.h"
-#include "tests/support/certify.h"
-#include "tests/support/enumerate.h"
-#include "tests/support/random_priced.h"
+#include "tests/support/check_trials.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,43 +15,10 @@
 #include <stdint.h>
 #include <cmocka.h>      // last: it has a macro fail()
 
-enum { DEFAULT_PROBLEMS = 240, BOXES_MOST = 4000, DECISIONS_MOST = 60000 };
+enum { DEFAULT_PROBLEMS = 240 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-
-// ---- a random problem of a schedule, as a document
-
-struct trial {
-    struct priced p;
-    struct schedule schedule;
-    struct check_text text;
-};
-
-static const char *priced_path(struct arena *arena)
-{
-    return arena_print(arena, "%s/plumbline-check-%ld.json", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
-}
-
-// false: the draw is no valid document (more stages than layers, a schedule that does not fit).
-static bool draw(struct trial *t, uint64_t seed, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    uint64_t state = seed * 7919 + 1;
-    enum schedule_kind kind = (enum schedule_kind)(seed % (SCHEDULE_KIND_COUNT + 1));
-    const char *path = priced_path(arena);
-    if (kind == SCHEDULE_KIND_COUNT) random_priced(&t->p, &state, arena);
-    else random_priced_of(&t->p, kind, &state, arena);
-    t->p.layout.expert = 1;
-    if (priced_save(&t->p, path, arena, &err)) fail_msg("%s", err.text);
-    bool valid = priced_load(&t->p, path, arena, &err) == OK;
-    t->text.file = "priced.json";
-    err = (struct error){OK, ""};
-    if (file_read(path, &t->text.text, &t->text.size, arena, &err)) fail_msg("%s", err.text);
-    unlink(path);
-    struct schedule_request request = schedule_request_of(&t->p);
-    return valid && schedule_build(&t->schedule, &request, arena, &err) == OK;
-}
 
 // ---- graphs
 
@@ -104,7 +65,7 @@ static struct edges edges_of(const struct check_graph *g, const struct schedule 
     return e;
 }
 
-static void compare_graphs(const struct trial *t, struct arena *arena)
+static void compare_graphs(const struct check_trial *t, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_problem p;
@@ -131,9 +92,9 @@ static void test_graphs(void **state)
     (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
         struct arena arena;
-        struct trial t;
+        struct check_trial t;
         arena_open(&arena, NULL);
-        if (draw(&t, seed, &arena)) {
+        if (check_trial_draw(&t, seed, &arena)) {
             compare_graphs(&t, &arena);
             compared++;
         }
@@ -143,14 +104,66 @@ static void test_graphs(void **state)
     assert_true(compared >= problem_count / 2);
 }
 
-// ---- bounds
+// ---- choices
 
-static int64_t decisions_of(const struct choices *c)
+static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
-    int64_t product = 1;
-    for (int s = 0; s < c->priced->stage_count && product <= DECISIONS_MOST; s++) product *= c->stages[s].count;
-    return product;
+    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers &&
+           x->group == c->group && (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed &&
+           x->gradient_option == c->gradient && x->boundary_option == c->boundary;
 }
+
+// Every choice of the checker is one of the planner's, and means the same. Where ranks have one stage both have the same;
+// where they have several the checker knows more of the room that the others leave.
+static void compare_choices(const struct check_trial *t, const struct check_choices *own)
+{
+    for (int s = 0; s < own->p->stages; s++) {
+        const struct stage_choices *stage = &t->choices.stages[s];
+        if (own->p->turns == 1) assert_int_equal(own->count[s], stage->count);
+        for (int i = 0; i < own->count[s]; i++) {
+            const struct check_choice *c = &own->items[s][i];
+            int k = 0;
+            while (k < stage->count && !same_choice(&stage->items[k], c)) k++;
+            assert_true(k < stage->count);
+            const struct choice *x = &stage->items[k];
+            assert_true(x->forward_ns == c->forward[0] && x->backward_ns == c->backward[0] && x->weight_ns == c->weight);
+            assert_true(x->sync_ns == c->sync && x->optimizer_ns == c->optimizer && x->load_ns == c->load);
+            assert_true(x->quality_cost == c->cost && x->stash_bytes == c->stash && x->cut == c->cut);
+            assert_true(x->memory.working_bytes == c->working);
+            assert_true(memory_total(&x->memory) - x->memory.constant_bytes - x->memory.activation_bytes ==
+                        c->working + c->resident);
+        }
+    }
+}
+
+static void test_choices(void **state)
+{
+    int64_t compared = 0;
+    (void)state;
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct check_trial t;
+        struct check_problem p;
+        struct check_graph g;
+        struct check_choices own;
+        uint64_t work = CHECK_WORK_DEFAULT;
+        arena_open(&arena, NULL);
+        if (check_trial_draw(&t, seed, &arena)) {
+            if (choices_build(&t.choices, &t.priced, &t.schedule, &arena, &err) ||
+                check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err) || check_build_graph(&g, &p, &arena) ||
+                check_list_choices(&own, &g, &work, &arena))
+                fail_msg("%s", err.text);
+            compare_choices(&t, &own);
+            for (int s = 0; s < p.stages; s++) compared += own.count[s];
+        }
+        arena_close(&arena);
+    }
+    print_message("%lld choices are the planner's\n", (long long)compared);
+    assert_true(compared > 10 * problem_count);
+}
+
+// ---- bounds
 
 static struct {
     int feasible, infeasible, refused, skipped, by_kind[SCHEDULE_KIND_COUNT];
@@ -169,43 +182,31 @@ static void expect(const struct check_text *certificate, const struct check_text
     seen.boxes += result.boxes;
 }
 
-// false: it would take too many boxes.
-static bool hear(const struct certify_claim *claim, const struct trial *t, bool accepted, uint64_t seed, struct arena *arena)
+// How many claims about the trial that are not true are refused: a nanosecond too much, and that there is no plan.
+static int refuse_false_claims(const struct check_trial *t, struct arena *arena)
 {
-    struct check_text certificate = {.file = "certificate.json"};
-    certificate.text = certify(claim, &t->text, &certificate.size, arena);
-    if (certificate.text) expect(&certificate, &t->text, accepted, seed, arena);
-    return certificate.text != NULL;
+    int refused = 0;
+    for (int i = 0; i < 2; i++) {
+        struct check_text text = check_trial_claim(t, i == 1, -1, t->best_ns + 1, arena);
+        if (!text.text) continue;
+        expect(&text, &t->text, false, t->seed, arena);
+        refused++;
+    }
+    return refused;
 }
 
-static void check_bounds(const struct trial *t, uint64_t seed, struct arena *arena)
+static void check_bounds(struct check_trial *t, struct arena *arena)
 {
-    struct error err = {OK, ""};
-    struct choices c;
-    struct graph *g;
-    struct enumeration e;
-    if (choices_build(&c, &t->p, &t->schedule, arena, &err) || graph_compile(&g, &t->schedule, arena, &err)) fail_msg("%s", err.text);
-    seen.skipped += decisions_of(&c) > DECISIONS_MOST;
-    if (decisions_of(&c) > DECISIONS_MOST) return;
-    enumerate(&e, &c, g, NULL, NULL, arena);
-    bool feasible = e.best_ns != INT64_MAX;
-    struct plan plan;
-    struct certify_claim claim = {.infeasible = !feasible, .iteration_ns = feasible ? e.best_ns : -1, .bound_ns = e.best_ns,
-                                  .counts = seed % 2, .boxes_most = BOXES_MOST};
-    if (feasible) choices_to_plan(&plan, &c, e.best, e.best_ns, arena);
-    claim.incumbent = feasible ? plan.stages : NULL;
-    if (!hear(&claim, t, true, seed, arena)) {
+    if (!check_trial_enumerate(t, arena) || !check_trial_certify(t, arena)) {
         seen.skipped++;
         return;
     }
+    expect(&t->certificate, &t->text, true, t->seed, arena);
+    bool feasible = t->best_ns != INT64_MAX;
     seen.feasible += feasible;
     seen.infeasible += !feasible;
-    seen.by_kind[t->p.layout.schedule]++;
-    // A claim that is not true: one nanosecond too much, or that there is no plan.
-    claim = (struct certify_claim){.iteration_ns = -1, .bound_ns = e.best_ns + 1, .counts = seed % 2, .boxes_most = BOXES_MOST};
-    if (feasible) seen.refused += hear(&claim, t, false, seed, arena);
-    claim.infeasible = true;
-    if (feasible) seen.refused += hear(&claim, t, false, seed, arena);
+    seen.by_kind[t->priced.layout.schedule]++;
+    if (feasible) seen.refused += refuse_false_claims(t, arena);
 }
 
 static void test_bounds(void **state)
@@ -213,9 +214,9 @@ static void test_bounds(void **state)
     (void)state;
     for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
         struct arena arena;
-        struct trial t;
+        struct check_trial t;
         arena_open(&arena, NULL);
-        if (draw(&t, seed, &arena)) check_bounds(&t, seed, &arena);
+        if (check_trial_draw(&t, seed, &arena)) check_bounds(&t, &arena);
         arena_close(&arena);
     }
     print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld boxes; %d skipped\n", seen.feasible,
@@ -231,6 +232,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_graphs), cmocka_unit_test(test_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices), cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
