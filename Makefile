@@ -122,6 +122,10 @@ test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_schedules 400
 
+# 20,000 random damages to certificates; make test runs 2,000.
+test-mutations: $(OUT)/tests/test_check_mutations
+	$(OUT)/tests/test_check_mutations 20000
+
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
 
@@ -154,7 +158,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: bench all tests check test test-asan demo setup layers install clean test-exact
+.PHONY: bench all tests check test test-asan demo setup layers install clean test-exact test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
