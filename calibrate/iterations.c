@@ -12,6 +12,7 @@
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };
+#define SCATTER_ASSUMED 0.03        // of published runs: what no source explains of its own repetitions (docs/VALIDATION.md)
 
 static bool has_key(const struct fit_keys *k, int key)
 {
@@ -260,10 +261,12 @@ static enum status answer(struct iterations_fit *fit, struct search *s, struct a
         fit->mean_abs_error += fabs(exp(s->residuals[i]) - 1) / s->count;
     }
     TRY(least_squares(&solution, s->count + n, n, s->jacobian, s->observed, s->deviation, arena, err));
-    int freedom = s->count > n ? s->count - n : 1;
+    // As many rows as constants say nothing of their scatter: then that of single published runs is assumed.
+    int freedom = s->count - n;
+    double scatter = freedom > 0 ? sqrt(square / freedom) : SCATTER_ASSUMED, quantile = freedom > 0 ? student_quantile(0.95, freedom) : 1.96;
     for (int k = 0; k < n; k++) {
         const struct fit_key *item = &s->keys->items[k];
-        double width = student_quantile(0.95, freedom) * sqrt(solution.covariance[k * n + k] * square / freedom);
+        double width = quantile * scatter * sqrt(solution.covariance[k * n + k]);
         double value = bounded(item, exp(s->x[k]));
         fit->constants[k] = (struct fitted){value, bounded(item, value * exp(-width)), bounded(item, value * exp(width))};
     }
@@ -300,7 +303,7 @@ enum status fit_iterations(struct iterations_fit *fit, const struct fit_keys *ke
     struct search s = {.predictor = p, .keys = keys};
     *fit = (struct iterations_fit){.keys = *keys};
     collect(&s, set, take, arena);
-    if (s.count <= keys->count)
+    if (s.count < keys->count)
         return fail(err, BAD_INPUT, "--fit: %d constants from %d rows that can be predicted", keys->count, s.count);
     int all = s.count + keys->count;
     s.residuals = TAKE(arena, s.count, double);
