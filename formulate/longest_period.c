@@ -115,10 +115,11 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     }
 }
 
-static void start_over(const struct graph *g)
+// Any times will do to start from; those of the candidate before are near the end, if its laps are the same.
+static void start_over(const struct graph *g, bool afresh)
 {
     for (int i = 0; i < g->input_count; i++) {
-        g->period->input[i] = 0;
+        if (afresh) g->period->input[i] = 0;
         g->period->from[i] = -1;
     }
 }
@@ -128,10 +129,11 @@ static struct ratio greatest_ratio(struct graph *g)
 {
     struct period *p = g->period;
     struct ratio best = {-1, 1};        // below every cycle's
+    start_over(g, true);
     for (int laps = 1; laps > 0;) {
-        start_over(g);
         laps = 0;
         while (laps == 0 && relax(g, best)) laps = find_cycle(g);
+        start_over(g, laps != best.laps);
         if (laps > 0) best = ratio_of_cycle(p, laps);
         memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
     }
