@@ -68,7 +68,7 @@ static void find_boundary_parts(struct dynamic *d, int s, struct arena *arena)
         }
 }
 
-struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena)
+static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, bool by_ranks, struct arena *arena)
 {
     struct dynamic *d = TAKE(arena, 1, struct dynamic);
     *d = (struct dynamic){.c = c, .stage_count = c->priced->stage_count, .layers = c->priced->layer_count,
@@ -85,7 +85,7 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
         if (d->stages[s].state_count > states_most)
             states_most = d->stages[s].state_count;
     }
-    if (dynamic_ranks_possible(d)) {
+    if (by_ranks && dynamic_ranks_possible(d)) {
         dynamic_count_uses(d, 0, 1, arena);
         dynamic_ranks_open(d, arena);
         return d;
@@ -99,6 +99,13 @@ struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct 
     d->entry = TAKE(arena, states_most * cells, double);
     return d;
 }
+
+struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena)
+{
+    return open_tables(c, cells_max, c->virtual_stages > 1, arena);
+}
+
+struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena) { return open_tables(c, 1 << 22, true, arena); }
 
 // ---- costs of a box
 

@@ -45,7 +45,10 @@ struct dynamic_answer {
 };
 
 // cells_max: how many numbers the table may hold; slots are counted exactly as far as it allows.
+// By ranks where a rank has several stages and it can be; stage by stage otherwise.
 struct dynamic *dynamic_open(const struct choices *c, int64_t cells_max, struct arena *arena);
+// By ranks also where a rank has one stage, if it can be.
+struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *arena);
 bool dynamic_is_by_ranks(const struct dynamic *d);
 int dynamic_resource_count(const struct dynamic *d);
 int64_t dynamic_resource_limit(const struct dynamic *d, int resource);      // INT64_MAX: no limit, or counted exactly

@@ -62,6 +62,8 @@ static int64_t most_bytes(const struct dynamic *d, const struct rank_table *k, i
 bool rank_can_overflow(const struct dynamic *d, int rank)
 {
     struct rank_table *k = table_of(d, rank);
+    if (!d->c->peaks)
+        return false;           // one stage a rank: its choices fit
     const struct rank_peaks *peaks = &d->c->peaks[rank];
     const int *fullest = NULL;
     int64_t most = k->limit, working;

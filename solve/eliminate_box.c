@@ -10,13 +10,14 @@
 
 enum {
     CELLS_COUNTED = 1 << 22, CELLS_PRICED = 0,      // tables with and without slots counted exactly
-    PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, GAME_STEPS = 200,
+    PATHS_MAX = 120, PLANS_MAX = 32, ROUNDS = 30, STALLED = 4, ROUNDS_BY_RANKS = 100, STALLED_BY_RANKS = 7, GAME_STEPS = 200,
+    WEIGHTS_MAX = 4 * PATHS_MAX,                    // paths in one mixture
     STARTING_PATHS_USED = 600,                      // one by one; the others only where the game wants them
 };
 
 // ---- paths
 
-static int pool_path(struct box_closer *b, const int *counts)
+int box_pool_path(struct box_closer *b, const int *counts)
 {
     size_t bytes = (size_t)b->path_size * sizeof *counts;
     for (int i = b->path_count - 1; i >= 0; i--)
@@ -34,37 +35,42 @@ static int pool_path(struct box_closer *b, const int *counts)
 int box_closer_path_count(const struct box_closer *b) { return b->path_count; }
 const int *box_closer_path(const struct box_closer *b, int id) { return b->path_pool + (size_t)id * (size_t)b->path_size; }
 
-struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena)
+static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks, struct arena *arena)
 {
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
     *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g),
                              .path_size = path_size(graph_symbol_count(g))};
-    b->counted = dynamic_open(c, CELLS_COUNTED, arena);
+    b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
-    b->game = game_open(b->symbols, PATHS_MAX, PLANS_MAX, arena);
+    int plans_max = PLANS_MAX + (dynamic_is_by_ranks(b->counted) ? 2 * b->stages + 1 : 0);
+    b->game = game_open(b->symbols, PATHS_MAX, plans_max, arena);
     b->coefficients = TAKE(arena, b->symbols, int64_t);
     b->durations = TAKE(arena, b->symbols, int64_t);
     b->prices = TAKE(arena, dynamic_resource_count(b->counted), int64_t);
     b->counts = TAKE(arena, b->path_size, int);
     b->chosen = TAKE(arena, b->stages, int);
     b->fitting = TAKE(arena, b->stages, int);
-    b->plans = TAKE(arena, b->stages * PLANS_MAX, int);
+    b->plans = TAKE(arena, b->stages * plans_max, int);
     b->through = TAKE(arena, b->stages, int64_t *);
     for (int s = 0; s < b->stages; s++)
         b->through[s] = TAKE(arena, c->stages[s].count, int64_t);
     b->spans_ns = TAKE(arena, c->rank_count, int64_t *);
     for (int r = 0; r < c->rank_count; r++)
         b->spans_ns[r] = TAKE(arena, c->priced->layer_count + 1, int64_t);
-    b->ids = TAKE(arena, PATHS_MAX, int);
-    b->weights = TAKE(arena, PATHS_MAX, int64_t);
+    b->ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
+    b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
+    b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     int *paths;
-    b->starting_count = c->virtual_stages > 1 ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
+    b->starting_count = c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted) ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
     for (int i = 0; i < b->starting_count; i++)
-        pool_path(b, paths + (size_t)i * (size_t)b->path_size);
+        box_pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;
     return b;
 }
 
+struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena) { return open_closer(c, g, false, arena); }
+struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g, struct arena *arena) { return open_closer(c, g, true, arena); }
 bool box_closer_is_by_ranks(const struct box_closer *b) { return dynamic_is_by_ranks(b->counted); }
 
 struct choice_box choice_box_copy(const struct box_closer *b, const struct choice_box *box, struct arena *arena)
@@ -106,7 +112,7 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
 {
     for (int i = 0; i < path_count; i++)
         if (!weights || weights[i] > 0)
-            game_add_path(b->game, pool_path(b, paths + (size_t)i * (size_t)b->path_size), paths + (size_t)i * (size_t)b->path_size);
+            game_add_path(b->game, box_pool_path(b, paths + (size_t)i * (size_t)b->path_size), paths + (size_t)i * (size_t)b->path_size);
 }
 
 // ---- steps
@@ -203,6 +209,46 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
     return false;
 }
 
+int box_mix_game(struct box_closer *b)
+{
+    int count = game_weights(b->game, b->ids, b->weights);
+    mix(b, b->ids, b->weights, count);
+    return count;
+}
+
+// By ranks the game's weights swing from one extreme to the other. Half way (or less, the longer it stalls) towards them
+// from the best ones so far is where the next bound is better.
+static int mix_towards_game(struct box_closer *b, int stalled)
+{
+    static const int sixteenths[] = {5, 8, 3, 12, 2, 16};
+    int count = game_weights(b->game, b->ids, b->weights), share = sixteenths[stalled % (int)ARRAY_LENGTH(sixteenths)];
+    for (int i = 0; i < count; i++)
+        b->weights[i] = b->weights[i] / 16 * share;
+    for (int i = 0; i < b->best_count && count < 2 * WEIGHTS_MAX; i++) {
+        int at = 0;
+        while (at < count && b->ids[at] != b->best_ids[i])
+            at++;
+        if (at == count) {
+            b->ids[count] = b->best_ids[i];
+            b->weights[count++] = 0;
+        }
+        b->weights[at] += b->best_weights[i] / 16 * (16 - share);
+    }
+    mix(b, b->ids, b->weights, count);
+    return count;
+}
+
+// Those that count for little leave, so that the mixture stays small.
+static void keep_best(struct box_closer *b, int count)
+{
+    b->best_count = 0;
+    for (int i = 0; i < count && b->best_count < WEIGHTS_MAX; i++)
+        if (b->weights[i] >> (WEIGHT_BITS - 14) > 0) {
+            b->best_ids[b->best_count] = b->ids[i];
+            b->best_weights[b->best_count++] = b->weights[i];
+        }
+}
+
 // ---- plans of the game
 
 static void add_plan(struct box_closer *b)
@@ -214,7 +260,7 @@ static void add_plan(struct box_closer *b)
 static bool plan_allowed(const struct box_closer *b, int place, bool *const *allowed)
 {
     for (int s = 0; s < b->stages; s++)
-        if (!allowed[s][b->plans[place * b->stages + s]])
+        if (b->plans[place * b->stages + s] >= 0 && !allowed[s][b->plans[place * b->stages + s]])
             return false;
     return true;
 }
@@ -231,7 +277,7 @@ static void drop_plans(struct box_closer *b, bool *const *allowed)
     game_truncate_plans(b->game, kept);
 }
 
-static void meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
+void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
 {
     int64_t time = graph_longest(b->g, b->durations, b->counts);
     if (time >= a->found_ns || !choices_fit_together(b->c, chosen))
@@ -248,7 +294,7 @@ static void meet_fitting_plan(struct box_closer *b, const struct choice_box *box
     struct dynamic_answer answer = {.chosen = b->fitting};
     dynamic_solve(b->counted, &dynamic_box, &answer);
     if (answer.bound_ns != DYNAMIC_NOTHING && choices_durations(b->c, b->fitting, b->durations))
-        meet_plan(b, b->fitting, a);
+        box_meet_plan(b, b->fitting, a);
 }
 
 // Replays the least plan; its path and the mean plan's join the game.
@@ -256,18 +302,21 @@ static void learn_from_plan(struct box_closer *b, const struct choice_box *box, 
 {
     bool fits = true;
     if (choices_durations(b->c, b->chosen, b->durations)) {
-        meet_plan(b, b->chosen, a);
-        game_add_path(b->game, pool_path(b, b->counts), b->counts);
+        box_meet_plan(b, b->chosen, a);
+        game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
         add_plan(b);
         for (int r = 0; r < b->c->rank_count && fits; r++)
             fits = choices_rank_fits(b->c, b->chosen, r);
     }
-    game_solve(b->game, GAME_STEPS);
+    if (box_closer_is_by_ranks(b))
+        game_solve_exactly(b->game);
+    else
+        game_solve(b->game, GAME_STEPS);
     if (!game_plan_count(b->game))
         return;
     game_mean_durations(b->game, b->durations);
     graph_longest(b->g, b->durations, b->counts);
-    game_add_path(b->game, pool_path(b, b->counts), b->counts);
+    game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
     if (!fits && box_closer_is_by_ranks(b))
         meet_fitting_plan(b, box, a);
 }
@@ -300,7 +349,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
         return;
     a->bound_ns = graph_longest(b->g, b->durations, b->counts);
-    pool_path(b, b->counts);
+    box_pool_path(b, b->counts);
     if (a->bound_ns < a->found_ns) {
         a->found_ns = a->bound_ns;
         memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);
@@ -310,15 +359,19 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
 // true: closed. Weights are those of the game; in the first round of a box the ones that the box before ended with.
 static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
 {
+    bool by_ranks = box_closer_is_by_ranks(b);
     int64_t best = 0;
-    for (int round = 0, stalled = 0; round < rounds && stalled < STALLED && !is_stopped(b); round++) {
-        int removed, count = game_weights(b->game, b->ids, b->weights);
-        mix(b, b->ids, b->weights, count);
+    b->best_count = 0;
+    for (int round = 0, stalled = 0; round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b); round++) {
+        bool towards = by_ranks && b->best_count > 0;
+        int removed, count = towards ? mix_towards_game(b, stalled) : box_mix_game(b);
         int64_t bound = solve_and_remove(b, b->counted, box, target_ns, &removed);
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns)
             return true;
         stalled = removed || bound > best + best / 2000 ? 0 : stalled + 1;
+        if (by_ranks && bound > best)
+            keep_best(b, count);
         best = bound > best ? bound : best;
         if (removed)
             drop_plans(b, box->allowed);
@@ -326,6 +379,16 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         learn_from_plan(b, box, a);
     }
     return false;
+}
+
+bool box_closer_meet_plan(struct box_closer *b, int *chosen)
+{
+    struct choice_box whole = choice_box_whole(b, b->arena);
+    struct box_answer a = {.found = chosen, .found_ns = INT64_MAX};
+    for (int id = 0; id < b->starting_count; id++)
+        game_add_path(b->game, id, box_closer_path(b, id));
+    box_balance(b, &whole, &a);
+    return a.found_ns < INT64_MAX;
 }
 
 bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
@@ -337,6 +400,15 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     game_truncate_plans(b->game, 0);
     memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
     box_couple_ranks(b->c, box->allowed);
+    bool by_ranks = box_closer_is_by_ranks(b);
+    if (by_ranks) {
+        if (!b->started && target_ns < INT64_MAX / 8 && use_starting_paths(b, box, target_ns, a))
+            return true;
+        b->started = true;
+        for (int id = 0; id < b->starting_count; id++)
+            game_add_path(b->game, id, box_closer_path(b, id));
+        box_balance(b, box, a);
+    }
     if (!b->started) {
         b->started = true;
         if (use_starting_paths(b, box, target_ns, a))
@@ -345,7 +417,7 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
             game_add_path(b->game, id, box_closer_path(b, id));
         learn_from_plan(b, box, a);
     }
-    if (use_mixtures(b, box, target_ns, rounds > 0 ? rounds : ROUNDS, a))
+    if (use_mixtures(b, box, target_ns, rounds > 0 ? rounds : by_ranks ? ROUNDS_BY_RANKS : ROUNDS, a))
         return true;
     if (box_choose_split(b, box, a))
         return false;

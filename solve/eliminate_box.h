@@ -38,6 +38,8 @@ struct box_answer {
 };
 
 struct box_closer *box_closer_open(const struct choices *c, struct graph *g, struct arena *arena);
+// By ranks even where a rank has one stage: quicker to a first bound, without a known plan.
+struct box_closer *box_closer_open_by_ranks(const struct choices *c, struct graph *g, struct arena *arena);
 bool box_closer_is_by_ranks(const struct box_closer *b);
 // All choices, any number of layers.
 struct choice_box choice_box_whole(const struct box_closer *b, struct arena *arena);
@@ -54,6 +56,9 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 // Weights from elsewhere (path multipliers of a relaxation) to be tried first on the next box; weights may be NULL: one
 // path on its own.
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count);
+
+// By ranks: a plan near the balance of the whole problem. false: none was met.
+bool box_closer_meet_plan(struct box_closer *b, int *chosen);
 
 // Tightens the box in place: what goes takes target_ns at least. true: closed, no plan of the box takes less
 // than target_ns, or it held a single decision, which takes found_ns. A plan below the target that is met on the way is

@@ -20,13 +20,23 @@ struct box_closer {
     void *stop_argument;
     bool started;                                   // the starting paths have been used one by one
     int64_t *coefficients, *durations, *prices;
-    int *counts, *chosen, *fitting, *plans;                   // plans[place * stages + stage], beside the game's
+    int *counts, *chosen, *fitting, *plans;         // plans[place * stages + stage], beside the game's; -1: no plan
     int64_t **through, **spans_ns;
     int *ids;                                       // scratch of a step
     int64_t *weights;
+    int *best_ids, best_count;                      // weights that gave the box its best bound so far (by ranks)
+    int64_t *best_weights;
     int step_capacity;
     bool last_only_raised;                          // the last step noted
 };
+
+int box_pool_path(struct box_closer *b, const int *counts);     // its id
+// Keeps the plan whose durations stand in b->durations if it fits together and is the best met; its path is in b->counts.
+void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a);
+// b->ids, weights and coefficients as the game has them; how many.
+int box_mix_game(struct box_closer *b);
+// By ranks: weights to begin the box with, and plans met on the way.
+void box_balance(struct box_closer *b, const struct choice_box *box, struct box_answer *a);
 
 // The split of an open box. 0: it holds one decision.
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a);

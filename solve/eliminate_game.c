@@ -1,21 +1,12 @@
 // Regret matching for the game of paths against plans (eliminate_game.h): each side plays in proportion to its positive
 // regrets, negative ones are forgotten, and the average of the later plays converges to the solution. A few hundred steps
 // on a small matrix cost less than one dynamic programme.
-#include "solve/eliminate_game.h"
+#include "solve/eliminate_game_parts.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "solve/dynamic.h"
-
-struct game {
-    int symbols, path_size, paths_max, plans_max, path_count, plan_count;
-    int *ids;                               // [path], the caller's
-    int *counts;                            // [path * path_size + symbol]
-    int64_t *durations;                     // [plan * symbols + symbol]
-    double *length;                         // [path * plans_max + plan]
-    double *path_regret, *plan_regret, *path_share, *plan_share, *path_play, *plan_play, *path_gain, *plan_gain;
-};
 
 struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena)
 {
@@ -25,6 +16,9 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
     g->counts = TAKE(arena, g->path_size * paths_max, int);
     g->durations = TAKE(arena, symbols * plans_max, int64_t);
     g->length = TAKE(arena, paths_max * plans_max, double);
+    g->tableau = TAKE(arena, (size_t)(paths_max + 1) * (size_t)(plans_max + 1), double);
+    g->row_is = TAKE(arena, paths_max, int);
+    g->column_is = TAKE(arena, plans_max, int);
     double **path_arrays[] = {&g->path_regret, &g->path_share, &g->path_play, &g->path_gain};
     double **plan_arrays[] = {&g->plan_regret, &g->plan_share, &g->plan_play, &g->plan_gain};
     for (int i = 0; i < 4; i++) {
@@ -34,15 +28,26 @@ struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *
     return g;
 }
 
-static double length_of(const struct game *g, int path, int plan)
+static double length_at(const struct game *g, int path, const int64_t *durations)
 {
     const int *counts = g->counts + (size_t)path * (size_t)g->path_size;
-    const int64_t *durations = g->durations + (size_t)plan * (size_t)g->symbols;
     double length = 0;
     for (int k = 0; k < g->symbols; k++)
         if (counts[k])
             length += (double)counts[k] * (double)durations[k];
     return length / path_laps(counts, g->symbols);
+}
+
+static double length_of(const struct game *g, int path, int plan) { return length_at(g, path, g->durations + (size_t)plan * (size_t)g->symbols); }
+
+double game_longest(const struct game *g, const int64_t *durations)
+{
+    double longest = 0;
+    for (int p = 0; p < g->path_count; p++) {
+        double length = length_at(g, p, durations);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
 }
 
 // Where the next one goes: behind the others, or in the place of the one with the least share.

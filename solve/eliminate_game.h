@@ -19,10 +19,14 @@ void game_move_plan(struct game *g, int from, int to);
 void game_truncate_plans(struct game *g, int count);
 // Improves both mixtures by this many steps of regret matching.
 void game_solve(struct game *g, int steps);
+// Both mixtures exactly, as far as floating point goes; costs as much as a few hundred such steps.
+void game_solve_exactly(struct game *g);
 // The mixture of paths: those of positive weight, rounded down to 2^-40 so that weight x laps sums to at most one; how many.
 int game_weights(const struct game *g, int *ids, int64_t *weights);
 // The mean durations of the mixture of plans, rounded: their longest path is the path to add next.
 void game_mean_durations(const struct game *g, int64_t *durations);
+// The longest of the game's paths at these durations, by lap.
+double game_longest(const struct game *g, const int64_t *durations);
 int game_plan_count(const struct game *g);
 double game_plan_share(const struct game *g, int plan);
 

@@ -130,7 +130,8 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 static int64_t closing_ns(const struct box_search *s)
 {
     int64_t best = s->r->best_ns < INT64_MAX / 4 ? s->r->best_ns : INT64_MAX / 4;
-    return best - (int64_t)(s->settings->gap * (double)best);
+    int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
+    return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns : closing;
 }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.

@@ -9,6 +9,7 @@
 struct box_search_settings {
     int64_t target_ns;                  // the time of a known plan; INT64_MAX: none. Only better ones are looked for
     double gap;                         // (target - bound) / target at which to stop; 0: exact
+    int64_t cutoff_ns;                  // plans at or above it are of no interest; 0: all are
     int64_t boxes_max;
     bool recheck;                       // afterwards every box is proven a second time from its record
     bool (*should_stop)(void *argument);        // may be NULL

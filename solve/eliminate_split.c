@@ -32,6 +32,8 @@ static void split_by_mixture(const struct box_closer *b, bool *const *allowed, s
         int64_t least = INT64_MAX, most = -1;
         for (int x = 0; x < game_plan_count(b->game); x++) {
             int i = b->plans[x * b->stages + s];
+            if (i < 0)
+                continue;
             int64_t load = b->c->stages[s].items[i].load_ns;
             if (game_plan_share(b->game, x) < share_least || !allowed[s][i])
                 continue;
@@ -55,6 +57,8 @@ static void split_rank_by_mixture(const struct box_closer *b, const struct choic
         for (int x = 0; x < game_plan_count(b->game); x++) {
             int64_t load = 0;
             int layers = 0;
+            if (b->plans[x * b->stages] < 0)
+                continue;
             for (int t = 0; t < b->c->virtual_stages; t++) {
                 const struct choice *c = choice_of(b, x, choices_stage_of(b->c, r, t));
                 load += c->load_ns;

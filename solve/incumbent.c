@@ -87,7 +87,9 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
     struct arena_mark mark = arena_set_mark(arena);
     s.effort_left = replays * EFFORT_REPLAY;
     int *starts[STARTS_MAX];
-    int start_count = search_construct(&s, starts, STARTS_MAX);
+    int start_count = c->virtual_stages > 1 ? search_balance(&s, starts, STARTS_MAX) : 0;
+    if (!start_count)
+        start_count = search_construct(&s, starts, STARTS_MAX);
     if (best->found)
         improve(&s, starts, start_count);
     arena_reset(arena, mark);

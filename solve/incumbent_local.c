@@ -9,7 +9,8 @@
 enum { POOL_MAX = 256, POOL_STRIP = 32, MOVE_KINDS = 19 };
 
 // Which choice of a stage has these attributes: open addressing, a power of two.
-struct lookup { int *slots; uint32_t mask; };
+// `next` chains those that differ in recomputation alone, the lightest first.
+struct lookup { int *slots, *next; uint32_t mask; };
 
 struct local {
     struct search *s;
@@ -19,6 +20,7 @@ struct local {
     double *lengths, *moved;    // [path], of the decision at hand and of its neighbour
     int64_t *durations, *neighbour_durations;
     int *path, *neighbour, *changed;
+    int **next, *heads;         // of the lookups, by stage; of the neighbour's choices
 };
 
 static uint32_t hash_of(const struct choice *c, int first_layer)
@@ -49,7 +51,16 @@ static int look_up(const struct local *l, int stage, const struct choice *like)
     return -1;
 }
 
-// Of several choices that differ in recomputation alone the lightest is found.
+// Puts a choice into the chain that starts in this slot.
+static void chain(struct lookup *t, uint32_t at, const struct choice *items, int choice)
+{
+    int *link = &t->slots[at];
+    while (*link >= 0 && items[*link].load_ns <= items[choice].load_ns)
+        link = &t->next[*link];
+    t->next[choice] = *link;
+    *link = choice;
+}
+
 static void fill_lookup(struct local *l, int stage)
 {
     const struct stage_choices *choices = &l->s->c->stages[stage];
@@ -60,13 +71,13 @@ static void fill_lookup(struct local *l, int stage)
     t->mask = size - 1;
     t->slots = TAKE(l->s->arena, size, int);
     memset(t->slots, -1, size * sizeof *t->slots);
+    t->next = TAKE(l->s->arena, choices->count, int);
     for (int i = 0; i < choices->count; i++) {
         const struct choice *c = &choices->items[i];
         uint32_t at = hash_of(c, l->s->c->by_position ? c->first_layer : -1) & t->mask;
         while (t->slots[at] >= 0 && !same_place(&choices->items[t->slots[at]], c, l->s->c->by_position))
             at = (at + 1) & t->mask;
-        if (t->slots[at] < 0 || c->load_ns < choices->items[t->slots[at]].load_ns)
-            t->slots[at] = i;
+        chain(t, at, choices->items, i);
     }
 }
 
@@ -85,6 +96,10 @@ struct local *local_open(struct search *s)
     l->path = TAKE(s->arena, s->symbols + 1, int);
     l->changed = TAKE(s->arena, s->symbols, int);
     l->neighbour = TAKE(s->arena, s->stage_count, int);
+    l->heads = TAKE(s->arena, s->stage_count, int);
+    l->next = TAKE(s->arena, s->stage_count, int *);
+    for (int i = 0; i < s->stage_count; i++)
+        l->next[i] = l->lookups[i].next;
     return l;
 }
 
@@ -160,6 +175,49 @@ static bool place(struct local *l, const struct choice *like)
     return true;
 }
 
+// With several stages a rank: what the ranks of changed stages recompute. false: memory is too small.
+static bool refit(struct local *l, const int *now)
+{
+    const struct choices *c = l->s->c;
+    for (int r = 0; r < c->rank_count; r++) {
+        bool changed = false;
+        for (int t = 0; t < c->virtual_stages; t++) {
+            int stage = choices_stage_of(c, r, t);
+            changed = changed || l->neighbour[stage] != now[stage];
+        }
+        for (int t = 0; t < c->virtual_stages && changed; t++) {
+            int stage = choices_stage_of(c, r, t);
+            l->heads[stage] = look_up(l, stage, &c->stages[stage].items[l->neighbour[stage]]);
+        }
+        if (changed && !search_refit_rank(c, r, l->next, l->heads, l->neighbour))
+            return false;
+    }
+    return true;
+}
+
+// A stage's group is its rank's: it goes where that of the rank's first stage went.
+static void carry_groups(const struct choices *c, struct choice *like, const int *now)
+{
+    for (int r = 0; r < c->rank_count; r++) {
+        int group = -1;
+        for (int t = 0; t < c->virtual_stages; t++) {
+            int stage = choices_stage_of(c, r, t);
+            if (group < 0 && like[stage].group != c->stages[stage].items[now[stage]].group)
+                group = like[stage].group;
+        }
+        for (int t = 0; t < c->virtual_stages && group >= 0; t++)
+            like[choices_stage_of(c, r, t)].group = group;
+    }
+}
+
+static bool place_ranks(struct local *l, struct choice *like, const int *now)
+{
+    if (l->s->c->virtual_stages == 1)
+        return place(l, like);
+    carry_groups(l->s->c, like, now);
+    return place(l, like) && refit(l, now);
+}
+
 static void swap_int(int *a, int *b)
 {
     int kept = *a;
@@ -219,7 +277,7 @@ static bool move(struct local *l, const int *now)
             carry(like, i, j);
         else
             reverse(like, i < j ? i : j, i < j ? j : i);
-        return place(l, like);
+        return place_ranks(l, like, now);
     }
     if (kind < 8) {                                 // groups, with or without what they carry
         swap_int(&like[i].group, &like[j].group);
@@ -239,7 +297,7 @@ static bool move(struct local *l, const int *now)
         like[j].layer_count--;
         like[k].layer_count++;
     }
-    return place(l, like);
+    return place_ranks(l, like, now);
 }
 
 // ---- the search

@@ -31,6 +31,12 @@ uint64_t search_random(struct search *s, uint64_t below);
 // Whether slots, ranks with several stages and budget hold.
 bool search_resources_hold(const struct search *s, const int *chosen);
 
+// With several stages a rank: gives each stage of the rank its lightest choice, or what its memory asks for beyond. Of a
+// stage all choices with the layers, group and options at hand are heads[stage], next[stage][that] ..., lightest first.
+bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads, int *chosen);
+// By ranks (solve/dynamic.h): the plans that balancing the whole problem meets.
+int search_balance(struct search *s, int **starts, int starts_max);
+
 // Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in order of time.
 int search_construct(struct search *s, int **starts, int starts_max);
 // Threshold accepting from chosen[], which is left at the last decision taken.

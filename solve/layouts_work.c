@@ -268,6 +268,7 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     struct layout_effort first = {200, 1}, second = {100, 400};
     TRY(layout_root(a, c, priced, cutoff_ns, request == REQUEST_ROOT ? first : second, arena, err));
     if (request == REQUEST_ROOT || a->finished || *c->stop) return OK;
+    settings.cutoff_ns = cutoff_ns - (int64_t)(settings.gap * (double)cutoff_ns);
     TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
     *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE, .reason = r.plan.reason,
                                 .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};

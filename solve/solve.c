@@ -5,7 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "solve/eliminate_box.h"
 #include "solve/solve_parts.h"
+
+enum { BOUND_ROUNDS = 6 };      // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
 const char *const formulation_names[] = {"choices", "textbook", NULL};
@@ -63,11 +66,16 @@ static enum status take_start(struct solving *s, const struct plan *start, struc
     return OK;
 }
 
+// In walks of the graph: what a search before the tree may take where a rank has several stages and the graph is large.
+static const int64_t operations_first = 40 * 1000 * 1000;
+
 // In replays. Little at first, for most trees are small; more when the tree turns out to be large.
 static int64_t search_effort(const struct solving *s, int step)
 {
     static const int64_t factors[] = {100, 600, 3000, 10000};
-    return 400 + factors[step] * (int64_t)s->priced->stage_count;
+    int64_t replays = 400 + factors[step] * (int64_t)s->priced->stage_count;
+    int64_t most = operations_first * (step + 1) / (1 + s->schedule.operation_count);
+    return s->choices.virtual_stages > 1 && most < replays ? most + 1 : replays;
 }
 
 static bool improve_plan(void *solving, int step, int64_t target_ns, struct found_plan *plan)
@@ -119,15 +127,19 @@ static enum status run_tree(struct solving *s, struct error *err)
         TRY(solving_run_boxes(s, err));
         if (s->finished) return OK;
         root_bound_ns = s->bound_ns;
+        if (solving_should_stop(s)) {
+            if (s->incumbent.found) *solving_add_plan(s) = *s->incumbent_plan;
+            return OK;
+        }
     }
-    if (s->settings->eliminate && s->incumbent.found && s->settings->alternatives <= 1) {
+    if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) && s->settings->alternatives <= 1) {
         bound_most_ns = solving_closing_ns(s);
         int64_t eliminated_ns = solving_eliminate(s, bound_most_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
     TRY(solving_formulate(s, &program, err));
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
-                                     .gap = s->settings->gap, .memory_limit_bytes = s->settings->memory_limit_bytes,
+                                     .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
                                      .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
@@ -168,8 +180,18 @@ static enum status solve(struct solving *s, const struct plan *start, const char
         if (s->plan_count) s->result->sidelined = "glp_intopt called a problem infeasible that has a plan; the tree's answer stands";
         return OK;
     }
+    if (solving_is_cut_off(s)) return OK;
     search_incumbent(s);
     return run_tree(s, err);
+}
+
+// Closed by the cut-off rather than solved, or proven to hold no plan.
+static void note_cutoff(struct solving *s, const char *why)
+{
+    int64_t cutoff = s->settings->cutoff_ns;
+    if (cutoff <= 0 || !s->finished || why) return;
+    if (!s->plan_count) s->bound_ns = cutoff;
+    s->result->cut_off = s->bound_ns >= cutoff;
 }
 
 enum status solve_without_reason(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
@@ -179,6 +201,7 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
     const char *why = NULL;
     TRY(begin(&s, r, priced, settings, stop, arena, err));
     TRY(solve(&s, NULL, &why, err));
+    note_cutoff(&s, why);
     solving_finish(&s, why);
     return OK;
 }
@@ -190,7 +213,28 @@ enum status solve_run(struct solve_result *r, const struct priced *priced, const
     const char *why = NULL;
     TRY(begin(&s, r, priced, settings, stop, arena, err));
     TRY(solve(&s, start, &why, err));
-    if (s.finished && !s.plan_count && !why) TRY(solving_find_reason(&s, &why, err));
+    note_cutoff(&s, why);
+    if (s.finished && !s.plan_count && !why && !s.result->cut_off) TRY(solving_find_reason(&s, &why, err));
     solving_finish(&s, why);
+    return OK;
+}
+
+enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced, struct arena *arena, struct error *err)
+{
+    struct solving s;
+    struct solve_result r;
+    struct solve_settings settings;
+    const char *why;
+    solve_defaults(&settings);
+    *bound_ns = INT64_MAX;
+    *time_ns = 0;
+    TRY(begin(&s, &r, priced, &settings, NULL, arena, err));
+    if (choices_hopeless_stage(&s.choices, &why) >= 0 || any_stage_empty(&s.choices)) return OK;
+    struct box_closer *closer = box_closer_open_by_ranks(&s.choices, s.graph, arena);
+    struct choice_box whole = choice_box_whole(closer, arena);
+    struct box_answer answer;
+    box_close(closer, &whole, INT64_MAX / 4, BOUND_ROUNDS, &answer);
+    *bound_ns = answer.bound_ns;
+    if (answer.found_ns < INT64_MAX) *time_ns = answer.found_ns;
     return OK;
 }

@@ -14,6 +14,7 @@ extern const char *const formulation_names[];       // "choices", "textbook"
 struct solve_settings {
     double time_limit_s;            // 0: none
     double gap;                     // stop when (iteration - bound) / iteration <= gap
+    int64_t cutoff_ns;              // plans that take so long or longer are of no interest; 0: all are
     int threads;                    // worker processes; the answer does not depend on it
     int64_t seed;
     enum engine engine;
@@ -34,11 +35,17 @@ struct solve_result {
     struct plan *alternatives;      // ascending iteration time, the first is the plan
     int alternative_count;
     bool finished;                  // all that was asked for is known; false: stopped by a limit or a signal
+    bool cut_off;                   // proven, and finished: every plan takes cutoff_ns at least, as plan.bound_ns says. No plan, or
+                                    // one that is no better
     const char *sidelined;          // NULL, or what went wrong and was recovered from (a worker died ...)
 };
 
 // start: a plan to begin from, or NULL. *stop turning nonzero (a signal) ends the search with the best so far.
 enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                       const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err);
+
+// A proven bound on every plan, quickly: one box, no search for plans. INT64_MAX: there is no plan. *time_ns is a plan's that
+// was met on the way, 0 without one.
+enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced, struct arena *arena, struct error *err);
 
 #endif

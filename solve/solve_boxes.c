@@ -9,6 +9,8 @@
 // Measured on the chain family: up to a few thousand cells of the table (layers x slots counted) boxes alone win, beyond
 // it a relaxation is cheaper than the programme. What has not ended after so many boxes is the tree's.
 enum { BOXES_MAX = 400, CELLS_MAX = 10000 };
+// By ranks of several stages no relaxation of the tree comes near: it has all their choices as columns.
+enum { BOXES_BY_RANKS_MAX = 100 * 1000 };
 
 static bool is_small(const struct priced *p)
 {
@@ -49,11 +51,23 @@ static enum status write_program(struct solving *s, const struct box_search_resu
     return solving_write_program(s, &program, err);
 }
 
+bool solving_is_cut_off(struct solving *s)
+{
+    if (s->settings->cutoff_ns <= 0 || !is_small(s->priced) || s->settings->alternatives > 1) return false;
+    struct box_search_settings settings = {.target_ns = INT64_MAX, .cutoff_ns = s->settings->cutoff_ns, .boxes_max = 1, .should_stop = solving_should_stop, .argument = s};
+    struct box_search_result r;
+    box_search(&r, &s->choices, s->graph, &settings, s->arena);
+    s->effort = (struct plan_effort){r.boxes, 0, r.proof.paths, 0};
+    s->bound_ns = r.bound_ns;
+    return s->finished = r.finished && !r.found_better;
+}
+
 enum status solving_run_boxes(struct solving *s, struct error *err)
 {
     if (!is_small(s->priced)) return OK;
+    bool by_ranks = s->choices.virtual_stages > 1 && !s->choices.by_position;
     struct box_search_settings settings = {.target_ns = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX, .gap = s->settings->gap,
-                                           .boxes_max = BOXES_MAX, .recheck = s->settings->recheck, .should_stop = solving_should_stop,
+                                           .cutoff_ns = s->settings->cutoff_ns, .boxes_max = by_ranks ? BOXES_BY_RANKS_MAX : BOXES_MAX, .recheck = s->settings->recheck, .should_stop = solving_should_stop,
                                            .report = report, .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);

@@ -37,8 +37,11 @@ struct plan *solving_add_plan(struct solving *s);
 void solving_keep_incumbent(struct solving *s);
 // The search by boxes alone (solve/eliminate_search.h), before the tree: finished, or a better incumbent and a bound.
 enum status solving_run_boxes(struct solving *s, struct error *err);
-// Removes choices that no plan better than the incumbent contains; a proven bound.
+// Before anything else: whether the first box reaches the cut-off.
+bool solving_is_cut_off(struct solving *s);
+// What a box must reach to be closed: the incumbent's time less the asked gap, or the cut-off.
 int64_t solving_closing_ns(const struct solving *s);
+// Removes choices that no plan better than the target contains; a proven bound.
 int64_t solving_eliminate(struct solving *s, int64_t target_ns);
 // The program of the choices that are left, with its starting paths.
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err);

@@ -19,8 +19,9 @@ struct plan *solving_add_plan(struct solving *s)
 // With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no more than this.
 int64_t solving_closing_ns(const struct solving *s)
 {
-    int64_t best = s->incumbent.iteration_ns;
-    return best - (int64_t)(s->settings->gap * (double)best);
+    int64_t best = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX / 4;
+    int64_t closing = best - (int64_t)(s->settings->gap * (double)best), cutoff = s->settings->cutoff_ns;
+    return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 
 int64_t solving_eliminate(struct solving *s, int64_t target_ns)
@@ -89,7 +90,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
     plan->reason = why;
     if (plan->stage_count) plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
-    else plan->outcome = s->finished ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+    else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
 }
 
 void solving_finish(struct solving *s, const char *why)
@@ -100,8 +101,8 @@ void solving_finish(struct solving *s, const char *why)
         const struct priced *p = s->priced;
         r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
                                 .graph = plan_graph_of(&s->schedule.request)};
-        if (s->finished) s->bound_ns = 0;
-        fill_plan(s, &r->plan, s->finished ? why : "the search was stopped before it met a plan");
+        if (s->finished && !r->cut_off) s->bound_ns = 0;
+        fill_plan(s, &r->plan, r->cut_off ? "every plan takes as long as the cut-off, or longer" : s->finished ? why : "the search was stopped before it met a plan");
         return;
     }
     for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);

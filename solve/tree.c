@@ -58,6 +58,13 @@ static int64_t target_of(const struct search *s)
     return t->plan_count < s->settings->plan_count ? s->program->hopeless_ns : t->plans[t->plan_count - 1].time_ns;
 }
 
+// What a box must reach to be closed.
+static int64_t closing_of(const struct search *s)
+{
+    int64_t closing = gap_closing_ns(target_of(s), s->settings->plan_count > 1 ? 0 : s->settings->gap), cutoff = s->settings->cutoff_ns;
+    return cutoff > 0 && cutoff < closing ? cutoff : closing;
+}
+
 static void take_plan(struct search *s, const struct found_plan *plan)
 {
     struct tree *t = s->tree;
@@ -196,7 +203,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     int count = 0, known_rows = s->program->formulation->milp.row_count;
     while (count < job_limit && t->open_count) {
         struct box box = pop(t);
-        tasks[count++] = (struct task){target_of(s), 0, box_limit, s->settings->plan_count > 1, box};
+        tasks[count++] = (struct task){target_of(s), 0, box_limit, s->settings->plan_count > 1, s->settings->gap, s->settings->cutoff_ns, box};
     }
     bool done = run_tasks(s, tasks, count, results, failed);
     for (int i = 0; !done && i < count; i++) push(t, &tasks[i].box, s->arena);
@@ -222,7 +229,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
 static int64_t open_bound(const struct search *s)
 {
     const struct tree *t = s->tree;
-    int64_t bound_ns = t->plan_count ? t->plans[0].time_ns : s->program->hopeless_ns;
+    int64_t bound_ns = s->settings->plan_count > 1 && t->plan_count ? t->plans[0].time_ns : closing_of(s);
     if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
     return bound_ns > s->root_bound_ns ? bound_ns : s->root_bound_ns;
 }
@@ -231,7 +238,7 @@ static int64_t open_bound(const struct search *s)
 static void close_inherited(struct search *s)
 {
     struct tree *t = s->tree;
-    while (t->open_count && t->open[0].bound_ns >= target_of(s)) {
+    while (t->open_count && t->open[0].bound_ns >= closing_of(s)) {
         struct box box = pop(t);
         struct record_list list = {0};
         struct record *r = record_add(&list, RECORD_CLOSED, &box, s->program, s->arena);

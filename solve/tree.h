@@ -10,7 +10,8 @@ struct tree_progress { int64_t incumbent_ns, bound_ns, boxes; int path_rows, ope
 struct tree_settings {
     int threads;
     int plan_count;                     // how many of the best distinct plans are wanted, >= 1
-    double gap;
+    double gap;                         // asked; used to close boxes where one plan is wanted
+    int64_t cutoff_ns;                  // plans at or above it are of no interest; 0: all are
     int64_t memory_limit_bytes;         // of one worker
     bool (*stop_asked)(void *argument);
     // Asked now and then in a tree that grows, at box counts that depend on nothing but the tree: a better plan than

@@ -15,12 +15,21 @@ static void push(struct subtree *t, const struct box *box)
     t->stack[t->stack_count++] = *box;
 }
 
+// What a box must reach now to be closed.
+static void set_target(struct subtree *t, int64_t best_ns)
+{
+    const struct task *job = t->job;
+    t->best_ns = best_ns;
+    t->target_ns = gap_closing_ns(best_ns, job->keep_target ? 0 : job->gap);
+    if (job->cutoff_ns > 0 && job->cutoff_ns < t->target_ns) t->target_ns = job->cutoff_ns;
+}
+
 static void note_plan(struct subtree *t, const int *chosen)
 {
     struct job_result *r = t->result;
     int stages = t->program->stage_count;
     int64_t time_ns = program_time(t->program, chosen);
-    if (time_ns < 0 || time_ns >= t->target_ns) return;
+    if (time_ns < 0 || time_ns >= t->best_ns) return;
     if (r->plan_count == r->plan_capacity) {
         int capacity = 2 * r->plan_capacity + 4;
         r->plans = arena_grow(t->arena, r->plans, (size_t)r->plan_count, (size_t)capacity, sizeof *r->plans);
@@ -28,7 +37,7 @@ static void note_plan(struct subtree *t, const int *chosen)
     }
     r->plans[r->plan_count].chosen = arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
     r->plans[r->plan_count++].time_ns = time_ns;
-    if (!t->job->keep_target) t->target_ns = time_ns;
+    if (!t->job->keep_target) set_target(t, time_ns);
 }
 
 // Only one decision, or none: no relaxation is needed.
@@ -103,7 +112,8 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
 {
     const struct milp *m = &p->formulation->milp;
     *r = (struct job_result){0};
-    *t = (struct subtree){.job = job, .result = r, .program = p, .arena = arena, .target_ns = job->target_ns};
+    *t = (struct subtree){.job = job, .result = r, .program = p, .arena = arena};
+    set_target(t, job->target_ns);
     bound_prepare(&t->scratch, m, arena);
     t->closed = TAKE(arena, m->column_count, bool);
     t->values = TAKE(arena, m->column_count, double);
@@ -151,6 +161,8 @@ void job_put(struct message *m, const struct task *job, const struct program *p)
     message_put_count(m, job->attempt);
     message_put_count(m, job->box_limit);
     message_put_count(m, job->keep_target);
+    message_put(m, &job->gap, sizeof job->gap);
+    message_put_count(m, job->cutoff_ns);
     box_put(m, &job->box, p);
 }
 
@@ -160,6 +172,8 @@ void job_get(struct task *job, struct message *m, const struct program *p, struc
     job->attempt = (int)message_get_count(m);
     job->box_limit = (int)message_get_count(m);
     job->keep_target = message_get_count(m) != 0;
+    message_get(m, &job->gap, sizeof job->gap);
+    job->cutoff_ns = message_get_count(m);
     box_get(&job->box, m, p, arena);
 }
 

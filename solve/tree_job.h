@@ -7,12 +7,17 @@
 #include "solve/box.h"
 
 struct task {
-    int64_t target_ns;          // boxes are closed at bounds that reach it
+    int64_t target_ns;          // of the best plan known: only better ones are told
     int attempt;                // 0; later ones are more careful and do less
     int box_limit;
     bool keep_target;           // alternatives are wanted: a plan found does not lower the target
+    double gap;                 // boxes are closed at bounds that come so near to the target, or that reach the cut-off
+    int64_t cutoff_ns;
     struct box box;
 };
+
+// What a bound must reach with this gap asked.
+static inline int64_t gap_closing_ns(int64_t time_ns, double gap) { return time_ns - (int64_t)(gap * (double)time_ns); }
 
 struct found_plan { int *chosen; int64_t time_ns; };
 

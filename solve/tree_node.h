@@ -15,7 +15,7 @@ struct subtree {
     double *symbol_ns;          // [symbol_count]
     int *time_columns;
     int time_column_count;
-    int64_t target_ns;
+    int64_t target_ns, best_ns; // what closes a box; what a plan must beat
     double elastic_price;
     struct box *stack;
     int stack_count, stack_capacity;
