@@ -31,6 +31,11 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
         json_put_text(&w, "closed_form", v->closed_form);
     }
     json_put_count(&w, "terms_checked", v->terms_checked);
+    if (v->memory_bytes >= 0) json_put_count(&w, "memory_bytes", v->memory_bytes);
+    if (v->memory_bytes >= 0 && v->published_bytes >= 0) {
+        json_put_count(&w, "published_memory_bytes", v->published_bytes);
+        json_put_number(&w, "published_memory_ratio", (double)v->published_bytes / (double)v->memory_bytes);
+    }
     json_open_array(&w, "violations");
     for (int i = 0; i < v->violation_count; i++) {
         json_open_flat_object(&w, NULL);

@@ -21,6 +21,9 @@ struct verdict {
     int64_t closed_form_ns;         // -1: none exists for this plan
     const char *closed_form;        // which
     int64_t terms_checked;          // prices compared within 1 ns
+    // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et al.). -1: not known, and
+    // not for this model.
+    int64_t memory_bytes, published_bytes;
 };
 
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -166,6 +166,7 @@ static enum status judge(struct hearing *h, struct error *err)
     int before = h->verdict->violation_count;
     hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);
     if (h->verdict->violation_count == before) hear_memory(h);
+    hear_published(h);
     hear_time(h);
     return OK;
 }
@@ -174,7 +175,7 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
                         struct error *err)
 {
     struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .arena = arena};
-    *v = (struct verdict){.closed_form_ns = -1};
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1};
     hear_hashes(&h);
     if (plan->stage_count == 0) {
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);

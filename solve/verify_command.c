@@ -37,6 +37,18 @@ static void check_sources(struct verdict *v, const struct plan *plan, struct are
     }
 }
 
+// Memory of the first rank beside the published formula's, which knows neither recomputation nor what lies outside of the
+// allocator.
+static void print_memory(const struct verdict *v)
+{
+    if (v->memory_bytes < 0) return;
+    printf("memory of the first rank: %.3f GB a device", (double)v->memory_bytes / 1e9);
+    if (v->published_bytes >= 0)
+        printf("; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, %.2f times that",
+               (double)v->published_bytes / 1e9, (double)v->published_bytes / (double)v->memory_bytes);
+    printf("\n");
+}
+
 static void print_verdict(const struct verdict *v, const struct plan *plan)
 {
     if (v->accepted) {
@@ -44,6 +56,7 @@ static void print_verdict(const struct verdict *v, const struct plan *plan)
                (long long)v->replayed_ns, (long long)plan->bound_ns, plan_gap(plan), (long long)v->terms_checked);
         if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
         printf("\n");
+        print_memory(v);
         return;
     }
     printf("rejected: %d violation%s\n", v->violation_count, v->violation_count == 1 ? "" : "s");
@@ -58,7 +71,7 @@ static void print_verdict(const struct verdict *v, const struct plan *plan)
 static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, struct problem *problem,
                         struct arena *arena, struct error *err)
 {
-    *v = (struct verdict){.closed_form_ns = -1};
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1};
     if (plan->stage_count == 0) {
         verdict_add(v, arena, "plan", -1,
                     "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",

@@ -126,7 +126,9 @@ static void hear_stage_memory(struct hearing *h, int stage, struct stage_bytes *
     struct sum total = hear_parts(h, stage, "", &x->memory, own->parts);
     hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
                (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
-    if (h->request.virtual_stages == 1) hear_limit(h, stage, "", &x->memory, total);
+    if (h->request.virtual_stages > 1) return;
+    hear_limit(h, stage, "", &x->memory, total);
+    if (stage == 0) h->verdict->memory_bytes = total.value;
 }
 
 // Activations are the rank's fullest moment, working memory the largest of its stages'; the rest adds up.
@@ -147,6 +149,7 @@ static void hear_rank_memory(struct hearing *h, int rank, const struct stage_byt
     int first = schedule_stage_of(&h->request, rank, 0);
     struct sum total = hear_parts(h, first, whose, &h->plan->ranks[rank].memory, own);
     hear_limit(h, first, whose, &h->plan->ranks[rank].memory, total);
+    if (rank == 0) h->verdict->memory_bytes = total.value;
 }
 
 void hear_memory(struct hearing *h)

@@ -56,6 +56,11 @@ int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct 
 // Without a barrier: the least T such that no cycle of the repeated graph takes longer than its laps x T. -1 as above.
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
+// ---- Fujii et al.'s formula (verify_published.c)
+struct published_memory { int64_t state_bytes, activation_bytes; };     // of a device of the first stage
+bool published_memory_of(const struct problem *problem, struct published_memory *p);       // false: it is not for this model
+void hear_published(struct hearing *h);
+
 // ---- closed forms (verify_closed.c)
 struct closed_form { const char *name; int64_t ns; };       // NULL: there is none for this plan
 struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
