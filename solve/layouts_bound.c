@@ -249,7 +249,7 @@ int64_t layout_filling_bound(const struct layout_sketch *s)
     if (all_within(s, low)) return low;
     if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
     while (!all_within(s, high)) low = high, high += high / 8 + (high - average) + 1;
-    while (high - low > average / 100000) {
+    while (high - low > average / 100000 + 1) {
         int64_t middle = low + (high - low) / 2;
         if (all_within(s, middle)) high = middle;
         else low = middle;
