@@ -38,7 +38,7 @@ DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
 MEASURE = $(DATA) $(filter-out measure/command_measure.c,$(wildcard measure/*.c))
 SUPPORT = $(wildcard tests/support/*.c)
-SHIPPED = $(wildcard data/*/*.json) LICENSE NOTICE.md
+SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh)
 TESTS   = $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 export BIN

@@ -312,7 +312,8 @@ static void layers_stand_as_stated(void **state)
     struct predictor *p = open_predictor(false, &arena);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=1", 26);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4", 7, 6, 6, 7);
-    PLACED("gpu=A100,layers=26,hidden=1024,seq=1024,pp=4", 8, 7, 6, 7);
+    PLACED("gpu=A100,layers=26,hidden=1024,seq=1024,pp=4", 7, 7, 7, 7);
+    PLACED("gpu=A100,layers=27,hidden=1024,seq=1024,pp=4", 8, 7, 7, 7);
     PLACED("gpu=A100,layers=70,hidden=1024,seq=1024,pp=12,notes=embedding counted as a transformer layer", 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=3,split=10 4 10", 11, 4, 11);
     PLACED("gpu=A100,layers=24,hidden=1024,seq=1024,pp=4,notes=over pseudo-layers=[0  9  15  21  30]; x", 8, 6, 6, 6);

@@ -301,6 +301,75 @@ static void conditions_hold_as_they_say(void **state)
     arena_close(&arena);
 }
 
+// ---- the published sets, where they are at hand: within the figures of docs/VALIDATION.md and a little more
+
+#define SETS "../shared/validation/"
+
+struct published { const char *table, *costs, *cluster, *defaults, *rows, *set, *fit; bool by_table; int metric; int rows_min; double mean_max, regret_max; };
+
+static void check_published(const struct published *x)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct predict_settings predict = {.margin = 0.8, .costs = x->costs, .cluster = x->cluster};
+    struct validate_settings settings = {.mode = x->by_table ? VALIDATE_TABLE : x->fit ? VALIDATE_FOLDS : VALIDATE_AS_GIVEN, .folds = 5,
+                                         .margins = {0.8, 1}, .ran_below = 0.75};
+    struct run_choice choice = {.defaults = x->defaults};
+    struct validation v;
+    struct predictor *p;
+    bool found = false;
+    arena_open(&arena, NULL);
+    struct run_set set = {.arena = &arena};
+    CHECK_OK(filter_read(&choice.rows, "--rows", x->rows ? x->rows : "", &arena, &err));
+    CHECK_OK(runs_add(&set, x->table, &choice, &err));
+    CHECK_OK(predictor_open(&p, &predict, &arena, &err));
+    if (x->set) CHECK_OK(predictor_set(p, x->set, &err));
+    if (x->fit) CHECK_OK(fit_keys_read(&settings.keys, x->fit, &arena, &err));
+    CHECK_OK(validate(&v, &set, p, &settings, &arena, &err));
+    for (int i = 0; i < v.source_count; i++) {
+        const struct source_scores *s = &v.sources[i];
+        if (s->metric != x->metric) continue;
+        found = true;
+        print_message("%s: %d rows, mean %.2f %%\n", x->table, s->scores.rows, 100 * s->scores.mean_abs_error);
+        assert_true(s->scores.rows >= x->rows_min);
+        if (!(s->scores.mean_abs_error <= x->mean_max)) fail_msg("%s: mean error %.4f, at most %.4f", x->table, s->scores.mean_abs_error, x->mean_max);
+        if (x->regret_max > 0) assert_true(s->scores.regret_mean <= x->regret_max);
+        if (x->metric == METRIC_PEAK_MEMORY && s->oom[0].total)
+            assert_true(s->oom[0].caught == s->oom[0].total && 10 * s->oom[0].false_alarms <= s->oom[0].ran_total);
+    }
+    assert_true(found);
+    arena_close(&arena);
+}
+
+static void published_sets_are_predicted(void **state)
+{
+    static const struct published cases[] = {
+        {.table = SETS "vtrain_single_2312.12391.csv", .costs = "a100-tables", .fit = "layer_overhead_s,layer_launch_s,misaligned_gemm_share",
+         .metric = METRIC_ITERATION_TIME, .rows_min = 1440, .mean_max = 0.08},
+        {.table = SETS "vtrain_single_2312.12391.csv", .costs = "a100-tables", .by_table = true, .metric = METRIC_ITERATION_TIME, .rows_min = 720,
+         .mean_max = 0.015, .regret_max = 0.001},
+        {.table = SETS "vtrain_multi_2312.12391.csv", .costs = "a100-vtrain", .metric = METRIC_ITERATION_TIME, .rows_min = 109, .mean_max = 0.09},
+        {.table = SETS "amp_homogeneous_2210.07297.csv", .costs = "t4-deepspeed", .cluster = "t4-4x4", .defaults = "gradient_bytes=4",
+         .fit = "gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet", .metric = METRIC_ITERATION_TIME,
+         .rows_min = 47, .mean_max = 0.06, .regret_max = 0.06},
+        {.table = SETS "korthikanti_2205.05198.csv", .costs = "datasheet", .fit = "gemm+attention", .metric = METRIC_ITERATION_TIME, .rows_min = 9,
+         .mean_max = 0.12},
+        {.table = SETS "nvidia_dgxc_v25.04.csv", .costs = "datasheet-overlapped", .defaults = "overlap=1", .fit = "gemm+attention",
+         .metric = METRIC_ITERATION_TIME, .rows_min = 58, .mean_max = 0.12},
+        {.table = SETS "bigscience_176B_prequel_A100.csv", .costs = "a100-tables", .defaults = "heads=96,kv_heads=96", .rows = "metric!=iteration_time",
+         .fit = "allocator_factor", .metric = METRIC_PEAK_MEMORY, .rows_min = 95, .mean_max = 0.06},
+        {.table = SETS "megatron_lm_golden_values.csv", .costs = "datasheet", .rows = "hidden>=3072,source~7b,pp=1", .metric = METRIC_STATIC_MEMORY,
+         .rows_min = 2, .mean_max = 0.01},
+        {.table = "data/runs/sailor-opt350-gh200.csv", .costs = "gh200-sailor", .cluster = "gh200-clariden", .rows = "micro_batch>1",
+         .metric = METRIC_ITERATION_TIME, .rows_min = 11, .mean_max = 0.09},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        if (access(cases[i].table, R_OK)) print_message("%s is not at hand: left out\n", cases[i].table);
+        else check_published(&cases[i]);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -321,7 +390,7 @@ int main(void)
         cmocka_unit_test(rank_correlations_by_hand), cmocka_unit_test(scores_by_hand), cmocka_unit_test(no_row_sees_its_own_measurement),
         cmocka_unit_test(stated_rows_are_not_scored), cmocka_unit_test(rows_of_a_cell_stay_together), cmocka_unit_test(every_row_is_accounted_for),
         cmocka_unit_test(tables_carry_over_to_pipelines),
-        cmocka_unit_test(conditions_hold_as_they_say),
+        cmocka_unit_test(conditions_hold_as_they_say), cmocka_unit_test(published_sets_are_predicted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

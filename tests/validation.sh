@@ -1,0 +1,50 @@
+#!/bin/sh
+# Every figure of docs/VALIDATION.md, from the shared validation sets: sh tests/validation.sh [FOLDER]. Says so and ends where
+# the folder is not at hand. Each line is one command; what it fits on and what it scores stands in it.
+sets=${1:-../shared/validation}
+plumbline=${BIN:-bin}/plumbline
+[ -d "$sets" ] || { echo "validation: $sets is not at hand: nothing to do" >&2; exit 0; }
+single=$sets/vtrain_single_2312.12391.csv multi=$sets/vtrain_multi_2312.12391.csv bigscience=$sets/bigscience_176B_prequel_A100.csv
+golden=$sets/megatron_lm_golden_values.csv
+status=0
+
+show() { echo; echo "== $1"; shift; "$plumbline" validate "$@" || status=1; }
+
+three=layer_overhead_s,layer_launch_s,misaligned_gemm_share
+six=$three,collective_launch_s,embedding_launch_share,transfer_efficiency.intra
+peaks=gemm=3.12e14,attention=3.12e14,memory=2.039e12,layer_overhead=3e-4,misaligned=0.3,collective_launch=1e-4,embedding_launch=0.5,transfer_efficiency.intra=0.1
+show "vtrain_single, 3 constants, 5 folds by row" "$single" --costs a100-tables --fit $three --folds 5
+show "vtrain_single, 3 constants, each cell from the others" "$single" --costs a100-tables --fit $three --folds 0 --by cell
+show "vtrain_single, 3 constants, each model from the others" "$single" --costs a100-tables --fit $three --folds 0 --by model
+show "vtrain_single, 6 constants, 5 folds by row" "$single" --costs a100-tables --set $peaks --fit $six --folds 5
+show "vtrain_single, 6 constants, each cell from the others" "$single" --costs a100-tables --set $peaks --fit $six --folds 0 --by cell
+show "vtrain_single, 6 constants, each model from the others" "$single" --costs a100-tables --set $peaks --fit $six --folds 0 --by model
+show "vtrain_single, table: pp > 1 from pp = 1" "$single" --costs a100-tables --table
+show "vtrain_multi, compute from single, no constant of its own" "$multi" --costs a100-vtrain
+show "vtrain_multi, compute from single, inter-node bandwidth from every third row" "$multi" --costs a100-vtrain \
+    --fit network_efficiency.infiniband --fit-rows row%3=0
+show "amp, 3 constants, 5 folds" "$sets/amp_homogeneous_2210.07297.csv" --costs t4-deepspeed --cluster t4-4x4 --default gradient_bytes=4 \
+    --fit gemm+attention,collective_launch_s+transfer_launch_s,intra_efficiency+network_efficiency.ethernet --folds 5
+show "sailor, no constant" data/runs/sailor-opt350-gh200.csv --cluster gh200-clariden --costs gh200-sailor \
+    --exclude plan_config_N1_D1_M4_G1,plan_config_N1_D1_M4_G32,plan_config_N4_D1,plan_config_N4_D2
+show "sailor, no constant, with the rows of the faulty table entry" data/runs/sailor-opt350-gh200.csv --cluster gh200-clariden --costs gh200-sailor
+show "korthikanti, 1 constant, 5 folds" "$sets/korthikanti_2205.05198.csv" --costs datasheet --fit gemm+attention --folds 5
+show "sc21 without ZeRO-3, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs datasheet --fit gemm+attention --folds 5 \
+    --default seq=1024,recompute=full --rows zero=0
+show "sc21 with ZeRO-3, 1 constant, 5 folds" "$sets/megatron_sc21_2104.04473.csv" --costs datasheet --fit gemm+attention --folds 5 \
+    --default seq=1024,recompute=full
+show "dgxc v25.04, 1 constant, 5 folds" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1 --fit gemm+attention --folds 5
+show "dgxc v25.04, 1 constant, each model from the others" "$sets/nvidia_dgxc_v25.04.csv" --costs datasheet-overlapped --default overlap=1 \
+    --fit gemm+attention --folds 0 --by model
+show "bigscience memory, 1 constant, 5 folds" "$bigscience" --costs a100-tables --default heads=96,kv_heads=96 --rows metric!=iteration_time \
+    --fit allocator_factor --folds 5
+show "bigscience memory, 1 constant, each cell from the others" "$bigscience" --costs a100-tables --default heads=96,kv_heads=96 \
+    --rows metric!=iteration_time --fit allocator_factor --folds 0 --by cell
+show "megatron golden 7B, pp = 1, no constant" "$golden" --costs datasheet --rows "hidden>=3072,source~7b,metric!=iteration_time,pp=1"
+show "megatron golden 7B, interleaved, no constant" "$golden" --costs datasheet --rows "hidden>=3072,source~7b,metric!=iteration_time,pp>1"
+show "megatron golden 15B, H100, dp 16 (chosen by the static bytes)" "$golden" --costs datasheet \
+    --rows "source~15b,metric!=iteration_time,gpu=H100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=16,global_batch=384
+show "megatron golden 15B, A100, dp 24 (chosen by the static bytes)" "$golden" --costs datasheet --set library=21233664 \
+    --rows "source~15b,metric!=iteration_time,gpu=A100-80GB" --default vocab=256000,positions=0,bias=0,dropout=0,dp=24,global_batch=384
+show "megatron golden, L12 h512" "$golden" --costs datasheet --rows "hidden=512,metric!=iteration_time"
+exit $status
