@@ -218,7 +218,7 @@ static void require(struct textbook *t, const struct rule *r, int stage)
 static void forbid(struct textbook *t, const struct rule *r, int stage, int index)
 {
     int below = -1, above = -1, stated = 0, most = t->p->layer_count;
-    if (r->layers_min >= 0) {
+    if (r->layers_min > 0) {        // no count is below 0
         below = textbook_add_column(t, TEXTBOOK_OUTSIDE, stage, 2 * index, 1, true);
         put_counted(t, r, stage);
         milp_add_entry(t->m, below, most);

@@ -211,6 +211,28 @@ static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *sta
     }
 }
 
+// Bytes as they are in life, with differences of a few in ten thousand millions: there floating tolerances fail.
+static int64_t enlarged(uint64_t *state, int64_t bytes) { return bytes * 1000000007 + (bytes ? random_less(state, 5) : 0); }
+
+static void enlarge_bytes(struct priced *p, uint64_t *state)
+{
+    for (int r = 0; r < p->run_count; r++) {
+        struct priced_run *run = &p->runs[r];
+        int64_t *const bytes[] = {&run->weight_bytes, &run->gradient_bytes, &run->optimizer_bytes};
+        for (int i = 0; i < 3; i++) {
+            *bytes[i] = enlarged(state, *bytes[i]);
+            run->stash_bytes[i] = enlarged(state, run->stash_bytes[i]);
+            run->working_bytes[i] = enlarged(state, run->working_bytes[i]);
+        }
+        for (int o = 0; o < p->gradient_option_count; o++) run->feedback_bytes[o] = enlarged(state, run->feedback_bytes[o]);
+    }
+    for (int c = 0; c < p->cut_count; c++) p->cuts[c].message_bytes = enlarged(state, p->cuts[c].message_bytes);
+    for (int g = 0; g < p->group_count; g++) {
+        p->groups[g].memory_limit_bytes = enlarged(state, p->groups[g].memory_limit_bytes) + random_less(state, 40);
+        p->groups[g].constant_bytes = enlarged(state, p->groups[g].constant_bytes);
+    }
+}
+
 void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state, struct arena *arena)
 {
     *p = (struct priced){.name = "random", .micro_batches = 1 + below(state, 5), .group_count = 1 + below(state, 3),
@@ -220,6 +242,7 @@ void random_priced_of(struct priced *p, enum schedule_kind kind, uint64_t *state
     p->recompute[RECOMPUTE_NONE] = true;
     for (int i = 1; i < RECOMPUTE_COUNT; i++) p->recompute[i] = below(state, 2);
     draw_all(p, state, arena);
+    if (below(state, 3) == 0) enlarge_bytes(p, state);
 }
 
 // ---- the chain family
