@@ -182,7 +182,7 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
 
 static int64_t price_of(const struct dynamic *d, const struct dynamic_box *box, int resource)
 {
-    if (!box->prices || dynamic_resource_limit(d, resource) == INT64_MAX)
+    if (!box->prices || box->prices[resource] < 0 || dynamic_resource_limit(d, resource) == INT64_MAX)
         return 0;
     return box->prices[resource] >> (PRICE_BITS - d->fraction_bits);
 }

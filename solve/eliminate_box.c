@@ -324,7 +324,8 @@ static void learn_from_plan(struct box_closer *b, const struct choice_box *box, 
 // Resources that are only priced: dearer where the least plan overdraws, cheaper where it does not.
 static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound_ns, int round)
 {
-    int64_t gap = bound_ns < target_ns ? target_ns - bound_ns : 0;
+    int64_t gap = bound_ns < target_ns ? target_ns - bound_ns : 0, price_most = (int64_t)1 << 60;
+    gap = gap < bound_ns ? gap : bound_ns;          // without a known plan the target is out of sight
     for (int r = 0; r < dynamic_resource_count(b->counted); r++) {
         int64_t limit = dynamic_resource_limit(b->counted, r);
         if (limit == INT64_MAX)
@@ -332,7 +333,7 @@ static void adjust_prices(struct box_closer *b, int64_t target_ns, int64_t bound
         double over = (double)(dynamic_resource_use(b->counted, r, b->chosen) - limit);
         double step = (double)gap * (1 << PRICE_BITS) / (1 + (over < 0 ? -over : over)) / (2 + round);
         double price = (double)b->prices[r] + step * over / (1 + (over < 0 ? -over : over));
-        b->prices[r] = price > 0 ? (int64_t)price : 0;
+        b->prices[r] = price <= 0 ? 0 : price < (double)price_most ? (int64_t)price : price_most;
     }
 }
 

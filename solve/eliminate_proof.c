@@ -44,7 +44,7 @@ struct recheck {
     const struct box_proof *proof;
     const struct choices *c;
     struct box_closer *closer;
-    int stages, symbols;
+    int stages, symbols, resources;
     struct choice_box given, left;
 };
 
@@ -109,6 +109,9 @@ static bool weights_hold(const struct recheck *k, const struct box_record *r)
         }
         if (sum > (wide)1 << WEIGHT_BITS)
             return false;
+        for (int p = 0; p < k->resources && r->steps[i].prices; p++)
+            if (r->steps[i].prices[p] < 0)
+                return false;
     }
     return true;
 }
@@ -132,7 +135,7 @@ static bool holds(struct recheck *k, int64_t number, int64_t bound_ns)
 int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const struct choices *c, struct graph *g, struct arena *arena)
 {
     struct recheck k = {.proof = p, .c = c, .closer = box_closer_open(c, g, arena), .stages = c->priced->stage_count,
-                        .symbols = graph_symbol_count(g)};
+                        .symbols = graph_symbol_count(g), .resources = c->priced->group_count + BUDGET_COUNT};
     box_closer_take_paths(k.closer, p->path_counts, p->paths);
     k.given = choice_box_whole(k.closer, arena);
     k.left = choice_box_whole(k.closer, arena);

@@ -61,7 +61,8 @@ static int64_t target_of(const struct search *s)
 // What a box must reach to be closed.
 static int64_t closing_of(const struct search *s)
 {
-    int64_t closing = gap_closing_ns(target_of(s), s->settings->plan_count > 1 ? 0 : s->settings->gap), cutoff = s->settings->cutoff_ns;
+    bool near_will_do = s->settings->plan_count == 1 && s->tree->plan_count == 1;
+    int64_t closing = gap_closing_ns(target_of(s), near_will_do ? s->settings->gap : 0), cutoff = s->settings->cutoff_ns;
     return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 

@@ -20,7 +20,8 @@ static void set_target(struct subtree *t, int64_t best_ns)
 {
     const struct task *job = t->job;
     t->best_ns = best_ns;
-    t->target_ns = gap_closing_ns(best_ns, job->keep_target ? 0 : job->gap);
+    bool near_will_do = !job->keep_target && best_ns < t->program->hopeless_ns;
+    t->target_ns = gap_closing_ns(best_ns, near_will_do ? job->gap : 0);
     if (job->cutoff_ns > 0 && job->cutoff_ns < t->target_ns) t->target_ns = job->cutoff_ns;
 }
 

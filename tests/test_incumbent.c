@@ -62,6 +62,42 @@ static void test_small_problems_are_solved(void **state)
     assert_true(plans > PROBLEMS / 2);
 }
 
+// Ranks with several stages, split backward, slices: what is found is a plan and no better than the best; how often the best.
+static void test_every_schedule(void **state)
+{
+    (void)state;
+    struct random rng = {12};
+    int plans = 0, missed = 0, best_found = 0;
+    for (int i = 0; i < 2 * PROBLEMS; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        struct enumeration e;
+        uint64_t draws = random_bits(&rng);
+        double combinations = 1;
+        arena_open(&arena, NULL);
+        random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &draws, &arena);
+        prepare(&p, &arena);
+        for (int s = 0; s < p.priced.stage_count; s++)
+            combinations *= p.choices.stages[s].count;
+        if (combinations > 0 && combinations < 2e5) {
+            enumerate(&e, &p.choices, p.graph, NULL, NULL, &arena);
+            struct incumbent best = search(&p, (uint64_t)i, REPLAYS, &arena);
+            assert_true(!best.found || e.best_ns < INT64_MAX);
+            plans += e.best_ns < INT64_MAX;
+            missed += e.best_ns < INT64_MAX && !best.found;
+            if (best.found) {
+                assert_is_plan(&p, &best, &arena);
+                assert_true(best.iteration_ns >= e.best_ns);
+                best_found += best.iteration_ns == e.best_ns;
+            }
+        }
+        arena_close(&arena);
+    }
+    print_message("every schedule: %d with a plan, %d without one found, %d best\n", plans, missed, best_found);
+    assert_true(plans > PROBLEMS / 2);
+    assert_true(10 * missed < plans && 10 * best_found > 8 * plans);
+}
+
 struct chain { int layers, stages, types, micro_batches; int64_t optimum_ns; };
 
 // Known optima of the family, within the rounding of durations to whole nanoseconds.
@@ -116,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_problems_are_solved),
+        cmocka_unit_test(test_every_schedule),
         cmocka_unit_test(test_chains_are_solved),
         cmocka_unit_test(test_a_seed_means_a_plan_and_a_start_is_kept),
     };

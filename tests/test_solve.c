@@ -236,11 +236,104 @@ static void test_chain(void **state)
     arena_close(&arena);
 }
 
+// ---- problems of every schedule
+
+static void each_scheduled(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+{
+    struct random rng = {seed};
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        uint64_t state = random_bits(&rng);
+        double plans = 1;
+        arena_open(&arena, NULL);
+        random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &state, &arena);
+        prepare(&p, &arena);
+        for (int s = 0; s < p.priced.stage_count; s++) plans *= p.choices.stages[s].count;
+        if (plans < 1e5) check(&p, best_of(&p, &arena), &arena);
+        arena_close(&arena);
+    }
+}
+
+// At the cut-off or above nothing need be found, and what is said of it is so; below it the best plan is.
+static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    const int64_t above[] = {-3, 0, 1, 1000};
+    for (size_t i = 0; i < ARRAY_LENGTH(above); i++) {
+        struct solve_settings s;
+        struct solve_result r;
+        solve_defaults(&s);
+        s.eliminate = i % 2 == 0 || best_ns % 2;
+        s.recheck = true;
+        s.cutoff_ns = (best_ns == INT64_MAX ? 100 : best_ns) + above[i];
+        if (s.cutoff_ns <= 0) continue;
+        solve(&r, &p->priced, &s, arena);
+        assert_true(r.finished);
+        if (best_ns < s.cutoff_ns) {
+            expect(&r, best_ns);
+            assert_false(r.cut_off);
+            continue;
+        }
+        assert_true(r.cut_off ? r.plan.bound_ns >= s.cutoff_ns : best_ns == INT64_MAX || r.plan.bound_ns >= s.cutoff_ns);
+        assert_true(r.plan.bound_ns <= best_ns);
+        if (best_ns == INT64_MAX) assert_int_equal(r.plan.stage_count, 0);
+        if (r.plan.stage_count) assert_true(r.plan.iteration_ns >= best_ns);
+    }
+}
+
+static void test_cutoff(void **state)
+{
+    (void)state;
+    each(31, 40, check_cutoff);
+    each_scheduled(32, 120, check_cutoff);
+}
+
+static void check_bound(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct error err = {0};
+    int64_t bound_ns, time_ns;
+    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, arena, &err), OK);
+    if (best_ns < INT64_MAX) assert_true(bound_ns <= best_ns && bound_ns > 0);
+    assert_true(time_ns == 0 || time_ns >= best_ns);
+}
+
+static void test_quick_bound(void **state)
+{
+    (void)state;
+    each(33, 40, check_bound);
+    each_scheduled(34, 400, check_bound);
+}
+
+// With a gap asked the tree closes boxes by it too: the plan is that near, the bound is one.
+static void check_gap(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.eliminate = false;
+    s.start_search = best_ns % 2;
+    s.recheck = true;
+    s.gap = 0.07;
+    solve(&r, &p->priced, &s, arena);
+    assert_true(r.finished);
+    if (best_ns == INT64_MAX) return;
+    assert_true(r.plan.bound_ns <= best_ns && r.plan.iteration_ns >= best_ns);
+    assert_true((double)(r.plan.iteration_ns - r.plan.bound_ns) <= 0.07 * (double)r.plan.iteration_ns);
+}
+
+static void test_gap_in_the_tree(void **state)
+{
+    (void)state;
+    each(35, 30, check_gap);
+    each_scheduled(36, 80, check_gap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_default), cmocka_unit_test(test_tree_alone), cmocka_unit_test(test_alternatives),
         cmocka_unit_test(test_intopt), cmocka_unit_test(test_textbook), cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_cutoff), cmocka_unit_test(test_quick_bound), cmocka_unit_test(test_gap_in_the_tree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
