@@ -41,9 +41,9 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
 
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
 struct transformer_options {
-    int64_t tensor, context, data, pipeline, micro_batch, zero, gpus, boundary_rank, gradient_rank;
+    int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus, boundary_rank, gradient_rank;
     int precision, schedule, gradient_sync, layouts;
-    bool fewer_devices, whole_activations, unfused_attention, fused_embedding_sync;
+    bool offload_optimizer, fewer_devices, whole_activations, unfused_attention, fused_embedding_sync;
 };
 
 static struct layout layout_of(const struct transformer_options *o)
@@ -51,14 +51,19 @@ static struct layout layout_of(const struct transformer_options *o)
     return (struct layout){.tensor = (int)o->tensor,
                          .context = (int)o->context,
                          .data = (int)o->data,
-                         LAYOUT_PLAIN((int)o->pipeline),
+                         .expert = (int)o->expert,
+                         .pipeline = (int)o->pipeline,
+                         .virtual_stages = (int)o->virtual_stages,
+                         .slice_count = 1,
+                         .barrier = true,
                          .micro_batch = (int)o->micro_batch,
                          .schedule = (enum schedule_kind)o->schedule,
                          .sequence_parallel = !o->whole_activations && o->tensor > 1,
                          .fused_attention = !o->unfused_attention,
                          .gradient_sync = (enum gradient_sync)o->gradient_sync,
                          .fused_embedding_sync = o->fused_embedding_sync,
-                         .zero = (int)o->zero};
+                         .zero = (int)o->zero,
+                         .offload_optimizer = o->offload_optimizer};
 }
 
 // "degrees": tensor, context, pipeline, data and micro-batch; "all": every key but local losses, which change what is learnt.
@@ -84,6 +89,8 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
                                     .pipeline = l->pipeline,
                                     .micro_batch = l->micro_batch,
                                     .zero = l->zero,
+                                    .expert = l->expert,
+                                    .virtual_stages = l->virtual_stages,
                                     .precision = (int)r->precision,
                                     .schedule = (int)l->schedule,
                                     .gradient_sync = (int)l->gradient_sync};
@@ -95,7 +102,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--tensor", OPTION_INT, &o.tensor, 1, 1 << 10, NULL, "tensor degree"},
         {"--context", OPTION_INT, &o.context, 1, 1 << 10, NULL, "context degree"},
         {"--data", OPTION_INT, &o.data, 0, 1 << 16, NULL, "data degree (as many as the GPUs allow)"},
-        {"--pipeline", OPTION_INT, &o.pipeline, 1, STAGES_MAX, NULL, "pipeline stages"},
+        {"--pipeline", OPTION_INT, &o.pipeline, 1, STAGES_MAX, NULL, "pipeline degree"},
         {"--micro-batch", OPTION_INT, &o.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch"},
         {"--global-batch", OPTION_INT, &r->global_batch, 0, 1 << 30, NULL,
          "sequences of an iteration (64 micro-batches a replica)"},
@@ -104,7 +111,10 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--schedule", OPTION_NAME, &o.schedule, 0, 0, schedule_names, "pipeline schedule"},
         {"--gradient-sync", OPTION_NAME, &o.gradient_sync, 0, 0, gradient_sync_names,
          "after or under the last backward"},
-        {"--zero", OPTION_INT, &o.zero, 0, 1, NULL, "1: optimizer state sharded over replicas"},
+        {"--zero", OPTION_INT, &o.zero, 0, 3, NULL, "sharded over replicas: 1 optimizer state, 2 gradients too, 3 weights too"},
+        {"--offload-optimizer", OPTION_FLAG, &o.offload_optimizer, 0, 0, NULL, "its state in host memory, updated there"},
+        {"--expert", OPTION_INT, &o.expert, 1, 1 << 16, NULL, "degree over which experts are spread"},
+        {"--virtual-stages", OPTION_INT, &o.virtual_stages, 1, STAGES_MAX, NULL, "stages of each pipeline rank"},
         {"--layouts", OPTION_NAME, &o.layouts, 0, 0, layouts_names,
          "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all of it"},
         {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL, "with --layouts: a layout may leave devices idle"},

@@ -2,12 +2,17 @@
 #ifndef PLUMBLINE_FORMULATE_PRICE_H
 #define PLUMBLINE_FORMULATE_PRICE_H
 
+#include "data/cost_keys.h"
 #include "data/priced.h"
 #include "data/problem.h"
 
 // BAD_INPUT: every node group is excluded is no error (each has its reason; the program is then infeasible); a layout
 // that does not fit the model or batch is.
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+
+// The same with every cost at the slow or at the fast end of its interval; memory as it is.
+enum status price_problem_at_end(struct priced *priced, const struct problem *problem, enum cost_end end, struct arena *arena,
+                                 struct error *err);
 
 // The same without the checks before and behind it, for callers that price thousands of configurations of which most is
 // equal and have checked what is not.
