@@ -329,6 +329,7 @@ enum status costs_save(const struct costs *c, const char *path, struct arena *ar
     json_open_flat_object(&w, "transfer_share");
     for (int part = 0; part < PART_COUNT; part++) json_put_number(&w, transfer_part_names[part], c->transfer_share[part]);
     json_close_object(&w);
+    costs_put_optional(&w, c);
     return document_write(&w, path, err);
 }
 
