@@ -1,7 +1,6 @@
 #include "data/units.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 
 const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};

@@ -295,7 +295,7 @@ static bool set_placement(struct predictor *p, const struct run_row *row, struct
     to->recomputed_layers = row->recomputed_layers;
     if (row->split.length) return split_as_stated(to, row->split, stages, blocks, prediction);
     if (p->words.boundaries) return split_as_amp(to, p->words.boundaries, end, stages, blocks, prediction);
-    if (blocks < stages) return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
+    if (blocks < stages && blocks + 2 != stages) return predict_refuse(prediction, "%d layers on %d stages", blocks, stages), false;
     split_equally(to, p->words.embedding_counted, stages, blocks);
     return true;
 }
