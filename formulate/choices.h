@@ -67,11 +67,6 @@ enum status choices_build(struct choices *c, const struct priced *priced, const 
 // Takes choices away again: keep[stage][index] false goes to the removed list with this removal and amount[stage][index].
 void choices_remove(struct choices *c, bool *const *keep, int64_t *const *amount, enum removal removal);
 
-// Ranks with several stages: takes choices away that no longer fit beside what is left of the rank's other stages, and those
-// that a better one makes needless whatever is left of them does. Worth calling after choices_remove; at least one best plan
-// of what is left stays. Returns how many went.
-int choices_tighten(struct choices *c, struct arena *scratch);
-
 // Durations of all symbols when chosen[stage] is taken: durations[symbol_count]. false: two neighbours (or the ends of the
 // embedding sync) are joined by nothing.
 bool choices_durations(const struct choices *c, const int *chosen, int64_t *durations);

@@ -231,15 +231,11 @@ static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
         && a->memory.working_bytes <= b->memory.working_bytes;
 }
 
-bool choice_is_no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
+bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     const struct priced_gradient_option *options = c->priced->gradient_options;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
         && a->boundary_option == b->boundary_option && a->cut == b->cut && a->quality_cost <= b->quality_cost
-        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) && no_slower(c, a, b);
-}
-
-bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
-{
-    return choice_is_no_slower(c, a, b) && leaves_as_much_room(c, a, b);
+        && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) && no_slower(c, a, b)
+        && leaves_as_much_room(c, a, b);
 }

@@ -22,8 +22,6 @@ bool choice_sends_backward(const struct choices *c, int stage);
 int choices_rank_most_layers(const struct choices *c, int rank, struct arena *scratch);
 // Fills in c->peaks and c->least, where ranks have several stages.
 void choices_prepare_ranks(struct choices *c);
-// Whether a makes no plan slower than b at the same place and asks no more of the budgets; memory aside.
-bool choice_is_no_slower(const struct choices *c, const struct choice *a, const struct choice *b);
 // Whether no plan gets worse when `other` is replaced by `choice`.
 bool choice_dominates(const struct choices *c, const struct choice *choice, const struct choice *other);
 // The choice of the stage that does the same as x or better; -1: none is left.
