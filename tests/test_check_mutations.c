@@ -98,6 +98,11 @@ static cJSON *random_array(cJSON *node, uint64_t *state)
     return found;
 }
 
+static void put_at(cJSON *array, int place, cJSON *item)
+{
+    if (!cJSON_InsertItemInArray(array, place, item)) cJSON_Delete(item);
+}
+
 static struct check_text change_parts(const struct check_text *text, uint64_t *state, struct arena *arena)
 {
     cJSON *root = cJSON_Parse(text->text), *array = random_array(root, state);
@@ -105,12 +110,15 @@ static struct check_text change_parts(const struct check_text *text, uint64_t *s
     int count = cJSON_GetArraySize(array), i = (int)random_less(state, count), k = (int)random_less(state, count);
     switch (random_less(state, 3)) {
     case 0: cJSON_DeleteItemFromArray(array, i); break;
-    case 1: cJSON_InsertItemInArray(array, k, cJSON_Duplicate(cJSON_GetArrayItem(array, i), true)); break;
-    default: {
-        cJSON *one = cJSON_Duplicate(cJSON_GetArrayItem(array, i), true), *other = cJSON_Duplicate(cJSON_GetArrayItem(array, k), true);
-        cJSON_ReplaceItemInArray(array, i, other);
-        cJSON_ReplaceItemInArray(array, k, one);
-    }
+    case 1:
+        put_at(array, k, cJSON_Duplicate(cJSON_GetArrayItem(array, i), true));
+        break;
+    default:
+        if (i == k) break;
+        int low = i < k ? i : k, high = i < k ? k : i;
+        cJSON *second = cJSON_DetachItemFromArray(array, high), *first = cJSON_DetachItemFromArray(array, low);
+        put_at(array, low, second);
+        put_at(array, high, first);
     }
     char *printed = cJSON_PrintUnformatted(root);
     struct check_text out = {.file = "mutated.json", .text = arena_copy_text(arena, printed), .size = strlen(printed)};
