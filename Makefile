@@ -138,9 +138,10 @@ install: all
 # fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
-FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c tests/support/fuzz_table.c
+FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c tests/support/fuzz_table.c \
+             tests/support/fuzz_certificate.c $(filter-out %_command.c,$(wildcard solve/check*.c))
 
-build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h tests/support/*.h tests/fuzz/*.h)
+build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/check*.h tests/support/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lm
 

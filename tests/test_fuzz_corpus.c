@@ -42,13 +42,12 @@ static void test_corpus(void **state)
     fuzz_close(folder);
 }
 
-static void test_tables(void **state)
+static void replay(const char *name, bool (*one)(const uint8_t *data, size_t size))
 {
-    static const char folder[] = "tests/fuzz/corpus/table";
     struct arena arena;
     int count = 0, valid = 0;
-    (void)state;
     arena_open(&arena, NULL);
+    const char *folder = arena_print(&arena, "tests/fuzz/corpus/%s", name);
     DIR *d = opendir(folder);
     if (!d) fail_msg("%s is missing", folder);
     for (struct dirent *e; (e = readdir(d));) {
@@ -57,17 +56,30 @@ static void test_tables(void **state)
         size_t size;
         if (e->d_name[0] == '.') continue;
         if (file_read(arena_print(&arena, "%s/%s", folder, e->d_name), &text, &size, &arena, &err)) fail_msg("%s", err.text);
-        valid += fuzz_table((const uint8_t *)text, size);
+        valid += one((const uint8_t *)text, size);
         count++;
     }
     closedir(d);
     arena_close(&arena);
-    print_message("%-8s %4d inputs, %d of them valid\n", "table", count, valid);
+    print_message("%-8s %4d inputs, %d of them valid\n", name, count, valid);
     assert_true(count >= 2 && valid >= 1);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    replay("table", fuzz_table);
+}
+
+static void test_certificates(void **state)
+{
+    (void)state;
+    replay("certificate", fuzz_certificate);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_tables)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_certificates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
