@@ -3,7 +3,6 @@
 #include "formulate/commands.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "data/file.h"
 #include "formulate/formulate.h"
@@ -35,12 +34,8 @@ static void add_starting_rows(struct formulation *f, struct graph *graph, struct
 
 static enum status write(const struct formulation *f, const struct request *r, struct arena *arena, struct error *err)
 {
-    size_t length = r->out ? strlen(r->out) : 0;
-    bool mps = length > 4 && !strcmp(r->out + length - 4, ".mps"), lp = length > 3 && !strcmp(r->out + length - 3, ".lp");
-    if (r->out && !mps && !lp) return fail(err, BAD_INPUT, "-o: expected a name that ends in .mps or .lp, found '%s'", r->out);
-    if (r->out) TRY(file_check_place(r->out, err));
     if (r->map) TRY(formulation_write_map(f, r->map, arena, err));      // first: what fails leaves nothing on standard output
-    return mps ? milp_write_mps(&f->milp, r->out, arena, err) : milp_write_lp(&f->milp, lp ? r->out : "-", arena, err);
+    return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
 static enum status formulate(const struct request *r, struct arena *arena, struct error *err)
@@ -52,6 +47,8 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     struct formulation f;
     struct graph *graph;
     const char *why;
+    if (r->out) TRY(milp_check_name(r->out, "-o", err));
+    if (r->map) TRY(file_check_place(r->map, err));
     TRY(problem_load(problem, r->problem, arena, err));
     TRY(price_problem(priced, problem, arena, err));
     struct schedule_request request = schedule_request_of(priced);

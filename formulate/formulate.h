@@ -33,6 +33,10 @@ bool formulation_decode(const struct formulation *f, const double *values, int *
 // Exact writers: integers as integers, never rounded. BAD_INPUT: not writable.
 enum status milp_write_mps(const struct milp *m, const char *path, struct arena *arena, struct error *err);
 enum status milp_write_lp(const struct milp *m, const char *path, struct arena *arena, struct error *err);
+// By the name's ending; "-": LP on standard output. The name is to be checked before the work: BAD_INPUT, another ending or
+// a place that cannot be written; option is what the user called it.
+enum status milp_write(const struct milp *m, const char *path, struct arena *arena, struct error *err);
+enum status milp_check_name(const char *path, const char *option, struct error *err);
 // What every column means and which choices were removed, why: JSON.
 enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/file.h"
+#include "formulate/formulate.h"
 #include "formulate/price.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
@@ -67,7 +68,7 @@ static enum status check_places(const struct request *r, struct error *err)
 {
     TRY(file_check_place(r->plan_path, err));
     if (r->priced_path) TRY(file_check_place(r->priced_path, err));
-    if (r->settings.program_path) TRY(file_check_place(r->settings.program_path, err));
+    if (r->settings.program_path) TRY(milp_check_name(r->settings.program_path, "--program", err));
     if (r->layouts_path) TRY(file_check_place(r->layouts_path, err));
     return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
 }

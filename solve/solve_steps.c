@@ -1,6 +1,5 @@
 // The steps between the choices and the tree, and from the tree to the result.
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "solve/eliminate.h"
@@ -49,18 +48,11 @@ enum status solving_formulate(struct solving *s, struct program *program, struct
     return OK;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 enum status solving_write_program(struct solving *s, const struct program *program, struct error *err)
 {
     const char *path = s->settings->program_path;
     if (!path) return OK;
-    const struct milp *m = &program->formulation->milp;
-    TRY(ends_with(path, ".lp") ? milp_write_lp(m, path, s->arena, err) : milp_write_mps(m, path, s->arena, err));
+    TRY(milp_write(&program->formulation->milp, path, s->arena, err));
     return s->settings->map_path ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err) : OK;
 }
 
