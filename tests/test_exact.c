@@ -48,12 +48,6 @@ static void count_dimensions(const struct problem *p, const struct priced *price
     seen.close_ones += is_long_and_close(e);
 }
 
-// The judge's prices know no split backward and no slices yet.
-static bool is_judged(const struct priced *p)
-{
-    return !schedule_splits_backward(p->layout.schedule) && p->slice_count == 1;
-}
-
 // Any schedule, and what it asks for, as far as the problem goes along with it.
 static void vary_layout(struct problem *p, struct random *rng)
 {
@@ -153,8 +147,8 @@ static void check_one(uint64_t seed)
         if (result.plan.iteration_ns != e.best_ns)
             fail_msg("seed %llu: solve finds %lld ns, enumeration %lld ns", name, (long long)result.plan.iteration_ns, (long long)e.best_ns);
         if (result.plan.bound_ns != e.best_ns) fail_msg("seed %llu: bound %lld ns, optimum %lld ns", name, (long long)result.plan.bound_ns, (long long)e.best_ns);
-        if (is_judged(&priced)) CHECK_OK(verify_plan(&verdict, &result.plan, &problem, &arena, &err));
-        if (is_judged(&priced) && !verdict.accepted) fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule, verdict.violations[0].text);
+        CHECK_OK(verify_plan(&verdict, &result.plan, &problem, &arena, &err));
+        if (!verdict.accepted) fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule, verdict.violations[0].text);
         seen.feasible++;
     }
     count_dimensions(&problem, &priced, &e);
