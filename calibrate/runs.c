@@ -69,7 +69,7 @@ static int group_of(const struct run_set *set, const struct run *run)
 static const char *why_excluded(const struct run_row *row, const struct run_choice *choice)
 {
     if (is_listed(choice->exclude, row->id)) return "by --exclude";
-    if (row->metric == METRIC_COUNT) return "a metric that is not predicted";
+    if (row->metric == METRIC_COUNT) return "a metric or unit that is not known";
     if (row->metric == NOT_STATED || isnan(row->value)) return "no metric or value";
     if (row->metric == METRIC_OOM || row->metric == METRIC_FAILED_OR_OOM) return NULL;
     return row->value > 0 ? NULL : "a value of 0";
@@ -147,6 +147,13 @@ static double memory_of(const struct run_row *row, const struct prediction *x)
     return (double)x->device_bytes;
 }
 
+static double throughput(const struct run_row *row, const struct prediction *x, double seconds)
+{
+    bool tokens = row->unit == UNIT_TOKENS || row->unit == UNIT_TOKENS_PER_GPU;
+    bool each = row->unit == UNIT_SAMPLES_PER_GPU || row->unit == UNIT_TOKENS_PER_GPU;
+    return (double)x->sequences * (tokens ? (double)row->seq : 1) / seconds / (each ? x->gpus : 1);
+}
+
 double run_prediction(const struct run_row *row, const struct prediction *x)
 {
     double seconds = (double)x->iteration_ns * 1e-9;
@@ -155,8 +162,7 @@ double run_prediction(const struct run_row *row, const struct prediction *x)
     case METRIC_LAYER_FORWARD_TIME: return (double)x->block_forward_ns * 1e-9;
     case METRIC_LAYER_BACKWARD_TIME: return (double)x->block_backward_ns * 1e-9;
     case METRIC_TFLOPS_PER_GPU: return hardware_flop(row, x) / seconds / x->gpus;
-    case METRIC_THROUGHPUT:
-        return (double)x->sequences / seconds * (row->unit == UNIT_SAMPLES ? 1 : (double)row->seq) / (row->unit == UNIT_TOKENS_PER_GPU ? x->gpus : 1);
+    case METRIC_THROUGHPUT: return throughput(row, x, seconds);
     case METRIC_PEAK_MEMORY: case METRIC_STATIC_MEMORY: return memory_of(row, x);
     default: return NAN;
     }

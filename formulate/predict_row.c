@@ -84,20 +84,25 @@ static void read_metric(const struct table *t, int column, int *metric)
     while (*metric < METRIC_COUNT && !cell_is(t->cells[column], run_metric_names[*metric])) ++*metric;
 }
 
-// GB is 1e9 bytes; GiB says what it is.
-static enum status read_unit(const struct table *t, int column, struct run_row *row, struct error *err)
+static const struct { const char *name; double factor; enum run_unit unit; } units[] = {
+    {"s", 1, UNIT_PLAIN}, {"ms", 1e-3, UNIT_PLAIN}, {"us", 1e-6, UNIT_PLAIN}, {"B", 1, UNIT_PLAIN}, {"MB", 1e6, UNIT_PLAIN}, {"GB", 1e9, UNIT_GB},
+    {"MiB", 1048576, UNIT_PLAIN}, {"GiB", 1073741824, UNIT_PLAIN}, {"TFLOP/s/GPU", 1e12, UNIT_PLAIN}, {"flag", 1, UNIT_PLAIN},
+    {"samples/s", 1, UNIT_SAMPLES}, {"sequences/s", 1, UNIT_SAMPLES}, {"samples/s/GPU", 1, UNIT_SAMPLES_PER_GPU},
+    {"samples/GPU/s", 1, UNIT_SAMPLES_PER_GPU}, {"tokens/s", 1, UNIT_TOKENS}, {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
+};
+
+// GB is 1e9 bytes; GiB says what it is. A row in another unit is listed as one that is not predicted.
+static void read_unit(const struct table *t, int column, struct run_row *row)
 {
-    static const char *const names[] = {"s", "ms", "us", "B", "MB", "GB", "MiB", "GiB", "TFLOP/s/GPU", "flag", "samples/s", "sequences/s",
-                                        "tokens/s", "tokens/s/GPU", NULL};
-    static const double factors[] = {1, 1e-3, 1e-6, 1, 1e6, 1e9, 1048576, 1073741824, 1e12, 1, 1, 1, 1, 1};
-    static const enum run_unit units[] = {[5] = UNIT_GB, [10] = UNIT_SAMPLES, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU};
-    int found = NOT_STATED;
-    if (row->metric == METRIC_COUNT) return OK;
-    TRY(table_name(t, column, names, &found, err));
-    if (found == NOT_STATED) return OK;
-    row->value *= factors[found];
-    row->unit = units[found];
-    return OK;
+    if (!t->cells[column].length) return;
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(units) && !cell_is(t->cells[column], units[i].name)) i++;
+    if (i == ARRAY_LENGTH(units)) {
+        row->metric = METRIC_COUNT;
+        return;
+    }
+    row->value *= units[i].factor;
+    row->unit = units[i].unit;
 }
 
 static enum status read_cell(const struct row_reader *r, int field, int column, struct run_row *row, struct error *err)
@@ -115,7 +120,7 @@ static enum status read_cell(const struct row_reader *r, int field, int column, 
     case FIELD_LIST: return table_name(t, column, f->names, to, err);
     case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
     case FIELD_METRIC: return read_metric(t, column, to), OK;
-    case FIELD_UNIT: return read_unit(t, column, row, err);
+    case FIELD_UNIT: return read_unit(t, column, row), OK;
     }
     return OK;
 }

@@ -13,7 +13,7 @@ enum run_metric {
 extern const char *const run_metric_names[];        // [METRIC_COUNT], NULL
 
 // What value is in after reading. A throughput keeps what it counts.
-enum run_unit { UNIT_PLAIN, UNIT_SAMPLES, UNIT_TOKENS, UNIT_TOKENS_PER_GPU, UNIT_GB };
+enum run_unit { UNIT_PLAIN, UNIT_SAMPLES, UNIT_SAMPLES_PER_GPU, UNIT_TOKENS, UNIT_TOKENS_PER_GPU, UNIT_GB };
 
 #define NOT_STATED (-1)
 

@@ -200,7 +200,7 @@ static void every_row_is_accounted_for(void **state)
                                     "h,A100,24,2048,1024,256,oom,1,flag\n"
                                     "i,A100,24,2048,1024,1,oom,1,flag\n"
                                     "j,A100,24,2048,1024,256,oom,0,flag\n";
-    static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'", "no metric or value", "a metric that is not predicted"};
+    static const char *const reasons[] = {NULL, "no cluster has a GPU like 'TPU'", "no metric or value", "a metric or unit that is not known"};
     struct arena arena;
     struct error err = {OK, ""};
     struct case_of c = {.settings = {.margins = {0.8, 1}, .ran_below = 0.75}};
@@ -265,6 +265,30 @@ static void tables_carry_over_to_pipelines(void **state)
     }
     assert_int_equal(c.v.sources[0].scores.rows, scored);
     assert_true(scored > 40);
+    arena_close(&arena);
+}
+
+// Rates are the iteration's time in other words; a row in a unit that nobody knows is listed.
+static void rates_are_times(void **state)
+{
+    static const char *const rows = "id,gpu,layers,hidden,seq,dp,global_batch,metric,value,unit\n"
+                                    "a,A100,24,2048,1024,4,64,iteration_time,1,s\nb,A100,24,2048,1024,4,64,throughput,1,samples/s\n"
+                                    "c,A100,24,2048,1024,4,64,throughput,1,samples/s/GPU\nd,A100,24,2048,1024,4,64,throughput,1,tokens/s\n"
+                                    "e,A100,24,2048,1024,4,64,throughput,1,tokens/s/GPU\nf,A100,24,2048,1024,4,64,iteration_time,1000,ms\n"
+                                    "g,A100,24,2048,1024,4,64,throughput,1,furlongs\n";
+    static const double factor[] = {0, 64, 16, 65536, 16384};
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct case_of c = {.settings = {.margins = {0.8, 1}}};
+    (void)state;
+    arena_open(&arena, NULL);
+    CHECK_OK(file_write(path, rows, strlen(rows), &err));
+    CHECK_OK(run_case(&c, NULL, NULL, &arena, &err));
+    double seconds = c.set.runs[0].predicted;
+    for (int i = 1; i < 5; i++) assert_near(c.set.runs[i].predicted, factor[i] / seconds);
+    assert_near(c.set.runs[5].predicted, seconds);
+    assert_near(c.set.runs[5].row.value, 1);
+    assert_string_equal(c.set.runs[6].excluded, "a metric or unit that is not known");
     arena_close(&arena);
 }
 
@@ -389,7 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rank_correlations_by_hand), cmocka_unit_test(scores_by_hand), cmocka_unit_test(no_row_sees_its_own_measurement),
         cmocka_unit_test(stated_rows_are_not_scored), cmocka_unit_test(rows_of_a_cell_stay_together), cmocka_unit_test(every_row_is_accounted_for),
-        cmocka_unit_test(tables_carry_over_to_pipelines),
+        cmocka_unit_test(tables_carry_over_to_pipelines), cmocka_unit_test(rates_are_times),
         cmocka_unit_test(conditions_hold_as_they_say), cmocka_unit_test(published_sets_are_predicted),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
