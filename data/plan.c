@@ -242,6 +242,12 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_COUNT("iteration_ns", REQUIRED, &p->iteration_ns, 0, TIME_MAX),
         FIELD_COUNT("bound_ns", REQUIRED, &p->bound_ns, 0, TIME_MAX),
         FOR_PEOPLE("iteration_s"), FOR_PEOPLE("bound_s"), FOR_PEOPLE("gap"),
+        FIELD_COUNT("iteration_low_ns", OPTIONAL, &p->iteration_low_ns, 0, TIME_MAX),
+        FIELD_COUNT("iteration_high_ns", OPTIONAL, &p->iteration_high_ns, 0, TIME_MAX),
+        FOR_PEOPLE("iteration_low_s"), FOR_PEOPLE("iteration_high_s"),
+        FIELD_COUNT("runner_up_ns", OPTIONAL, &p->runner_up_ns, 0, TIME_MAX),
+        FOR_PEOPLE("runner_up_s"),
+        FIELD_BOOL("runner_up_inside", OPTIONAL, &p->runner_up_inside),
         FIELD_NUMBER("gap_asked", OPTIONAL, &p->gap_asked, 0, 1),
         FIELD_COUNT("embedding_sync_ns", OPTIONAL, &p->embedding_sync_ns, 0, TIME_MAX),
         FOR_PEOPLE("embedding_sync_s"),
@@ -380,6 +386,20 @@ static void put_graph(struct json_writer *w, const struct plan_graph *g)
     json_close_object(w);
 }
 
+// How far the costs' intervals leave the time open, and whether they leave it open which layout is the best.
+static void put_range(struct json_writer *w, const struct plan *p)
+{
+    if (!p->iteration_high_ns) return;
+    json_put_count(w, "iteration_low_ns", p->iteration_low_ns);
+    json_put_count(w, "iteration_high_ns", p->iteration_high_ns);
+    json_put_number(w, "iteration_low_s", seconds(p->iteration_low_ns));
+    json_put_number(w, "iteration_high_s", seconds(p->iteration_high_ns));
+    if (!p->runner_up_ns) return;
+    json_put_count(w, "runner_up_ns", p->runner_up_ns);
+    json_put_number(w, "runner_up_s", seconds(p->runner_up_ns));
+    json_put_bool(w, "runner_up_inside", p->runner_up_inside);
+}
+
 static void put_head(struct json_writer *w, const struct plan *p)
 {
     json_put_text(w, "name", p->name);
@@ -391,6 +411,7 @@ static void put_head(struct json_writer *w, const struct plan *p)
     json_put_number(w, "bound_s", seconds(p->bound_ns));
     json_put_number(w, "gap", plan_gap(p));
     json_put_number(w, "gap_asked", p->gap_asked);
+    put_range(w, p);
     json_put_count(w, "embedding_sync_ns", p->embedding_sync_ns);
     json_put_number(w, "embedding_sync_s", seconds(p->embedding_sync_ns));
     layout_put(w, "layout", &p->layout);

@@ -65,6 +65,10 @@ struct plan {
     const char *reason;                 // infeasible: which limit makes it so
     int64_t iteration_ns, bound_ns;     // bound_ns is proven; iteration_ns 0 without a plan
     double gap_asked;
+    // The same decision with every number of the costs at the fast and at the slow end of its interval; both 0: not worked out.
+    int64_t iteration_low_ns, iteration_high_ns;
+    int64_t runner_up_ns;               // best time found with another layout; 0: none
+    bool runner_up_inside;              // of low to high: the costs do not tell the two apart
     int64_t embedding_sync_ns;
     struct layout layout;
     int micro_batches;

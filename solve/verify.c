@@ -168,6 +168,7 @@ static enum status judge(struct hearing *h, struct error *err)
     if (h->verdict->violation_count == before) hear_memory(h);
     hear_published(h);
     hear_time(h);
+    hear_range(h);
     return OK;
 }
 

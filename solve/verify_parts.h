@@ -16,6 +16,10 @@ struct hearing {
     struct schedule schedule;
     int *group;             // [plan's group]: the cluster's group of that name, -1: there is none
     bool *sound;            // [stage]: layers, group and options exist, so that the stage can be priced
+    // -1, 1: prices are not compared with the plan's claims but written in their place (the plan is a copy then), each by as
+    // much below or above the judge's own as roundings allow.
+    int collect;
+    int64_t embedding_sync_ns;      // collected
     struct arena *arena;
 };
 
@@ -39,6 +43,8 @@ void hear_memory(struct hearing *h);                // of stages, and of ranks w
 void hear_schedule(struct verdict *v, const struct schedule *s, const struct schedule_request *request,
                    struct arena *arena);
 void hear_time(struct hearing *h);                  // "iteration", "closed_form"
+void hear_range(struct hearing *h);                 // "range": the time at both ends of the costs' intervals, the runner-up
+int64_t judged_time(const struct schedule *s, const struct plan *plan, struct arena *arena);      // replay, or period
 
 // ---- the schedule's table with the plan's own durations (verify_replay.c, verify_period.c)
 
@@ -69,7 +75,7 @@ struct closed_form closed_form_of(const struct plan *plan, const struct schedule
 struct sum { int64_t value, terms; };
 static inline void sum_add(struct sum *s, int64_t value)
 {
-    s->value += value;
+    s->value = judged_later(s->value, value);
     s->terms++;
 }
 void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,

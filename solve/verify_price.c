@@ -1,13 +1,12 @@
 // The judge's prices: notation and node groups (docs/FORMULAS.md, sections 1, 2 and 8).
 #include "solve/verify_price.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 int64_t judged_whole(long double x)
 {
-    assert(x < 9007199254740992.0L);
+    if (!(x < WHOLE_MAX)) return WHOLE_MAX;
     return x > 0 ? (int64_t)floorl(x + 0.5L) : 0;
 }
 

@@ -130,7 +130,9 @@ struct largest_prices { long double parts_ns[PART_COUNT], sync_ns, optimizer_ns;
 struct largest_prices largest_prices_of(const struct assay *a);
 bool offers_epilogue(const struct assay *a);        // an option that compresses in the drain alone
 
-int64_t judged_whole(long double x);           // to the nearest integer, halves up; below 0: 0
+// To the nearest integer, halves up; below 0: 0. What pricing refuses as too large is the largest here, and no plan's claim.
+#define WHOLE_MAX 9007199254740992      // 2^53
+int64_t judged_whole(long double x);
 int64_t judged_nanoseconds(long double seconds);
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }

@@ -14,6 +14,16 @@ void hear_claim(struct hearing *h, const char *rule, int stage, const char *what
                (long long)claimed, unit, (long long)own.value, (long long)off, (long long)own.terms);
 }
 
+static void hear_price(struct hearing *h, int stage, const char *what, int64_t *claim, struct sum own)
+{
+    if (!h->collect) {
+        hear_claim(h, "price", stage, what, "ns", *claim, own);
+        return;
+    }
+    *claim = own.value + h->collect * own.terms;
+    if (*claim < 0) *claim = 0;
+}
+
 int judged_run(const struct hearing *h, int layer)
 {
     int run = 0;
@@ -58,12 +68,12 @@ static struct sum sync_behind_gradients(const struct hearing *h, const struct la
     bool overlapped = h->judged.job.layout.gradient_sync == SYNC_OVERLAPPED;
     int64_t gradient_clock = 0, sync_clock = 0;
     for (int i = count - 1; i >= 0; i--) {
-        gradient_clock += overlapped ? layers[i].gradient_ns : 0;
+        gradient_clock = judged_later(gradient_clock, overlapped ? layers[i].gradient_ns : 0);
         if (sync_clock < gradient_clock) sync_clock = gradient_clock;
-        sync_clock += layers[i].sync_ns;
+        sync_clock = judged_later(sync_clock, layers[i].sync_ns);
         result.terms += 1 + (overlapped ? layers[i].roundings : 0);
     }
-    result.value = constant_ns + sync_clock - gradient_clock;
+    result.value = judged_later(constant_ns, sync_clock - gradient_clock);
     return result;
 }
 
@@ -109,9 +119,17 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
     return t;
 }
 
+static void hear_slice_passes(struct hearing *h, int stage, int slice)
+{
+    struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
+    struct stage_times t = stage_times_of(h, stage, slice, NULL);
+    hear_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns, t.forward);
+    hear_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns, t.backward);
+}
+
 static void hear_layer_prices(struct hearing *h, int stage)
 {
-    const struct plan_stage *x = &h->plan->stages[stage];
+    struct plan_stage *x = &h->plan->stages[stage];
     struct layer_terms *layers = TAKE(h->arena, x->layer_count, struct layer_terms);
     struct stage_times t = stage_times_of(h, stage, 0, layers);
     if (learns_locally(h, stage)) {
@@ -120,36 +138,30 @@ static void hear_layer_prices(struct hearing *h, int stage)
         sum_add(&t.backward, judged_nanoseconds((long double)l->backward_s));
     }
     if (!schedule_splits_backward(h->request.kind)) t.weight = (struct sum){0, 0};
-    hear_claim(h, "price", stage, "forward", "ns", x->forward_ns, t.forward);
-    hear_claim(h, "price", stage, "backward", "ns", x->backward_ns, t.backward);
-    hear_claim(h, "price", stage, "weight gradient", "ns", x->weight_ns, t.weight);
-    hear_claim(h, "price", stage, "optimizer", "ns", x->optimizer_ns, t.optimizer);
-    hear_claim(h, "price", stage, "sync", "ns", x->sync_ns,
+    hear_price(h, stage, "forward", &x->forward_ns, t.forward);
+    hear_price(h, stage, "backward", &x->backward_ns, t.backward);
+    hear_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
+    hear_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
+    hear_price(h, stage, "sync", &x->sync_ns,
                sync_behind_gradients(h, layers, x->layer_count, sync_constant_ns(&h->assay, judged_group(h, stage))));
-    for (int slice = 1; slice < h->request.slice_count; slice++) {
-        t = stage_times_of(h, stage, slice, NULL);
-        const char *forward = arena_print(h->arena, "forward of slice %d", slice),
-                   *backward = arena_print(h->arena, "backward of slice %d", slice);
-        hear_claim(h, "price", stage, forward, "ns", x->slices[slice - 1].forward_ns, t.forward);
-        hear_claim(h, "price", stage, backward, "ns", x->slices[slice - 1].backward_ns, t.backward);
-    }
+    for (int slice = 1; slice < h->request.slice_count; slice++) hear_slice_passes(h, stage, slice);
 }
 
 // ---- messages over the boundary behind a stage
 
 // own NULL: there is no message, so nothing was rounded either.
-static void hear_parts(struct hearing *h, int stage, const char *what, int slice, const int64_t *claimed, const int64_t *own)
+static void hear_parts(struct hearing *h, int stage, const char *what, int slice, int64_t *claimed, const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = arena_print(h->arena, slice ? "%s.%s of slice %d" : "%s.%s", what, transfer_part_names[part], slice);
-        hear_claim(h, "price", stage, name, "ns", claimed[part], own ? (struct sum){own[part], 1} : (struct sum){0, 0});
+        hear_price(h, stage, name, &claimed[part], own ? (struct sum){own[part], 1} : (struct sum){0, 0});
     }
 }
 
 // Where no option tells the drain apart, its symbols do not exist and a plan may leave them out.
 static void hear_epilogue(struct hearing *h, int stage, const int64_t *own)
 {
-    const struct plan_stage *x = &h->plan->stages[stage];
+    struct plan_stage *x = &h->plan->stages[stage];
     int64_t claimed = 0;
     for (int part = 0; part < PART_COUNT; part++) claimed |= x->send_epilogue_ns[part];
     if (h->request.epilogue || claimed) hear_parts(h, stage, "send_epilogue", 0, x->send_epilogue_ns, own);
@@ -158,12 +170,12 @@ static void hear_epilogue(struct hearing *h, int stage, const int64_t *own)
 // What goes forward; own NULL as above. The first slice has its claims in the stage itself.
 static void hear_slices(struct hearing *h, int stage, const char *what, bool forward, int from, int to, int rank)
 {
-    const struct plan_stage *x = &h->plan->stages[stage];
+    struct plan_stage *x = &h->plan->stages[stage];
     int run = judged_run(h, x->first_layer + x->layer_count - 1);
     int64_t own[PART_COUNT];
     for (int slice = 0; slice < h->request.slice_count; slice++) {
-        const struct plan_slice *y = slice ? &x->slices[slice - 1] : NULL;
-        const int64_t *claimed = forward ? (y ? y->send_forward_ns : x->send_forward_ns)
+        struct plan_slice *y = slice ? &x->slices[slice - 1] : NULL;
+        int64_t *claimed = forward ? (y ? y->send_forward_ns : x->send_forward_ns)
                                          : (y ? y->send_backward_ns : x->send_backward_ns);
         bool sent = from >= 0;
         if (sent)
@@ -201,6 +213,7 @@ void hear_prices(struct hearing *h)
 {
     int last = h->plan->stage_count - 1;
     int64_t embedding_ns;
+    h->embedding_sync_ns = h->plan->embedding_sync_ns;
     for (int s = 0; s <= last; s++) {
         if (!h->sound[s]) continue;
         struct arena_mark mark = arena_set_mark(h->arena);
@@ -212,6 +225,5 @@ void hear_prices(struct hearing *h)
     }
     if (!h->sound[0] || !h->sound[last]) return;
     if (embedding_sync_price(&h->assay, judged_group(h, 0), judged_group(h, last), &embedding_ns))
-        hear_claim(h, "price", -1, "embedding sync", "ns", h->plan->embedding_sync_ns,
-                   (struct sum){embedding_ns, h->assay.embedding_sync});
+        hear_price(h, -1, "embedding sync", &h->embedding_sync_ns, (struct sum){embedding_ns, h->assay.embedding_sync});
 }

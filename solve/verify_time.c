@@ -24,12 +24,17 @@ static bool has_negative_claim(const struct plan *p)
     return signs < 0;
 }
 
+int64_t judged_time(const struct schedule *s, const struct plan *plan, struct arena *arena)
+{
+    return s->request.barrier ? judged_replay(s, plan, arena) : judged_period(s, plan, arena);
+}
+
 void hear_time(struct hearing *h)
 {
     const struct plan *p = h->plan;
     bool barrier = h->request.barrier;
     const char *means = barrier ? "the replay takes" : "the period is";
-    int64_t ns = barrier ? judged_replay(&h->schedule, p, h->arena) : judged_period(&h->schedule, p, h->arena);
+    int64_t ns = judged_time(&h->schedule, p, h->arena);
     h->verdict->replayed_ns = ns;
     if (ns < 0) {
         REJECT(h, "schedule", -1, "the table has a cycle: the replay comes to no end");
