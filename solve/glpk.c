@@ -346,6 +346,12 @@ enum intopt_status lp_intopt(const struct intopt_request *request, double *value
     control.cb_info = kept;
     if (request->time_limit_s > 0) control.tm_lim = (int)fmin(request->time_limit_s * 1e3, INT_MAX);
     code = glp_intopt(p, &control);
+    if (code == GLP_EFAIL) {            // a node's simplex gave up: once more with rows and columns scaled (bytes are large)
+        glp_scale_prob(p, GLP_SF_AUTO);
+        glp_std_basis(p);
+        if (glp_simplex(p, &simplex) || glp_get_status(p) != GLP_OPT) return INTOPT_UNKNOWN;
+        code = glp_intopt(p, &control);
+    }
     int status = glp_mip_status(p);
     if (status == GLP_NOFEAS && !code) return INTOPT_INFEASIBLE;
     if (status != GLP_OPT && status != GLP_FEAS) return INTOPT_UNKNOWN;
