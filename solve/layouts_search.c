@@ -359,15 +359,21 @@ static bool look_round(struct search *s, enum layouts_request request, struct ca
 
 // ---- scouts: before the line is followed, plans of some layouts that are unlike each other, so that bounds close the rest
 
-enum { SCOUTS_MAX = 4096, SCOUTS_LOOKED_AT = 16 };
+enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
 struct scouts { const struct layouts *layouts; struct candidate *all; int count; };
+
+static bool same_degrees(const struct layout *a, const struct layout *b)
+{
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline;
+}
 
 static bool same_kind(const struct layout *a, const struct layout *b)
 {
-    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline && a->schedule == b->schedule;
+    return same_degrees(a, b) && a->schedule == b->schedule && a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch
+        && a->sequence_parallel == b->sequence_parallel && a->zero == b->zero;
 }
 
-// The space keeps layouts of one kind together: the first of each with the least bound.
+// The space keeps layouts of one kind together, those that differ in the inner switches: the first of each with the least bound.
 static bool scout_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scouts *x = argument;
@@ -389,6 +395,18 @@ static int candidates_by_bound(const void *a, const void *b)
     return by_number(a, b);
 }
 
+// Moves the best to the front, at most a few of each tuple of degrees; returns how many.
+static int spread(struct candidate **round, int count)
+{
+    int chosen = 0;
+    for (int i = 0; i < count && chosen < SCOUTS_LOOKED_AT; i++) {
+        int alike = 0;
+        for (int k = 0; k < chosen; k++) alike += same_degrees(&round[k]->layout, &round[i]->layout);
+        if (alike < SCOUTS_PER_DEGREES && round[i]->bound_ns != INT64_MAX) round[chosen++] = round[i];
+    }
+    return chosen;
+}
+
 static void scout(struct search *s)
 {
     struct scouts x = {s->layouts, TAKE(s->arena, SCOUTS_MAX, struct candidate), 0};
@@ -398,7 +416,7 @@ static void scout(struct search *s)
     for (int i = 0; i < x.count; i++) round[i] = &x.all[i];
     if (!sharpen(s, round, x.count)) return;
     qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
-    int count = x.count < SCOUTS_LOOKED_AT ? x.count : SCOUTS_LOOKED_AT;
+    int count = spread(round, x.count);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], REQUEST_ROOT, &round[i]->layout, 0, 0);
