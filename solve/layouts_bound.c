@@ -12,7 +12,7 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
 
-static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank]; }
+static int64_t kept(const struct layout_sketch *s, int rank) { return s->kept[rank].least; }
 
 static int boundaries_of(const struct layout_sketch *s, int rank)
 {
@@ -39,27 +39,52 @@ static int64_t room_of(const struct layout_sketch *s, const struct group_terms *
     return room;
 }
 
-static int64_t stash_in(const struct layer_room *r, int mode, int64_t f) { return r->fixed_bytes + f * r->stash_bytes[mode]; }
-
 static bool mode_allowed(const struct layout_sketch *s, int mode)
 {
     return mode == 0 || (mode == 1 && s->selective) || (mode == 2 && (s->full || s->partly));
 }
 
-// Main layers that fit on the rank at most, at their least.
-static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
-{
-    int64_t room = room_of(s, g, rank), f = kept(s, rank), least = INT64_MAX;
-    if (room < 0) return -1;
-    for (int mode = 0; mode < 3; mode++)
-        if (mode_allowed(s, mode)) least = smaller(least, stash_in(&s->main, mode, f));
-    return least > 0 ? smaller(room / least, s->main_count) : s->main_count;
-}
-
-// Where all layers but the first and the last are main ones, a rank holds so many at least.
+// Where all layers but the first and the last are main ones, a rank holds so many of those at least: one a stage, but for
+// the stages of the two.
 static int64_t fewest(const struct layout_sketch *s, int rank)
 {
     return s->only_ends ? s->turns - holds_first(s, rank) - holds_last(s, rank) : 0;
+}
+
+// Of k main layers on the rank: the sum over j of them of the micro-batches kept. Every stage holds one at least; the others,
+// at best, stand where the fewest are kept, and so do those missing where the first or the last layer has a stage alone. `top`:
+// of the j that keep the most, else of any j.
+static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64_t j)
+{
+    const struct kept *kept = &s->kept[rank];
+    int64_t forced = fewest(s, rank), turns = s->turns;
+    if (forced < 1 || k < forced || turns == 1) return j * kept->least;
+    // The stages of the first and the last layer may be those that keep the most.
+    int64_t apart = turns - forced, of_forced = smaller(j, forced);
+    return kept->most[apart + of_forced] - kept->most[apart] + (j - of_forced) * kept->least;
+}
+
+static int64_t bytes_of(const struct layout_sketch *s, int rank, int64_t k, int mode)
+{
+    return k * s->main.fixed_bytes + s->main.stash_bytes[mode] * kept_by(s, rank, k, k);
+}
+
+static int64_t stash_in(const struct layer_room *r, int mode, int64_t f) { return r->fixed_bytes + f * r->stash_bytes[mode]; }
+
+// Main layers that fit on the rank at most, at their least.
+static int64_t most_fitting(const struct layout_sketch *s, const struct group_terms *g, int rank)
+{
+    int64_t room = room_of(s, g, rank), low = 0, high = s->main_count;
+    int mode = 0;
+    if (room < 0) return -1;
+    for (int other = 1; other < 3; other++)
+        if (mode_allowed(s, other) && s->main.stash_bytes[other] < s->main.stash_bytes[mode]) mode = other;
+    while (low < high) {
+        int64_t k = low + (high - low + 1) / 2;
+        if (bytes_of(s, rank, k, mode) <= room) low = k;
+        else high = k - 1;
+    }
+    return low;
 }
 
 static int64_t most_in_group(const struct layout_sketch *s, const struct group_terms *g)
@@ -111,26 +136,39 @@ int64_t layout_missing_bytes(const struct layout_sketch *s)
 
 // ---- time
 
-// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does. On a rank with several
-// stages each has a mode of its own: then the cheapest mixture that frees the bytes, whole layers or not.
+// On a rank with several stages each has a mode of its own: the fewest layers, those first that keep the most, whose recompu-
+// tation frees the bytes, over all splits between the two ways.
+static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k, int64_t over)
+{
+    const struct layer_room *r = &s->main;
+    bool full = s->full || s->partly;
+    int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0, best = -1, all = k;
+    int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2]) : free_selective;
+    for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
+        int64_t left = over - (free_full - free_selective) * kept_by(s, rank, k, fully);
+        if (free_selective * kept_by(s, rank, k, all) < left && fully < all) continue;
+        while (all > fully && free_selective * kept_by(s, rank, k, all - 1) >= left) all--;
+        if (all < fully) all = fully;
+        if (free_selective * kept_by(s, rank, k, all) < left) continue;
+        int64_t cost = fully * g->main.full_ns + (all - fully) * g->main.selective_ns;
+        best = best < 0 ? cost : smaller(best, cost);
+    }
+    return best;
+}
+
+// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
 static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
     const struct layer_room *r = &s->main;
-    int64_t f = kept(s, rank), room = room_of(s, g, rank), free_full = f * (r->stash_bytes[0] - r->stash_bytes[2]),
-            free_selective = f * (r->stash_bytes[0] - r->stash_bytes[1]), over = k * stash_in(r, 0, f) - room, best = -1;
+    int64_t f = kept(s, rank), over = bytes_of(s, rank, k, 0) - room_of(s, g, rank), best = -1;
     if (over + (k ? r->working_bytes[0] : 0) <= 0) return 0;
-    int64_t frees[2] = {s->selective ? free_selective : 0, s->full || s->partly ? free_full : 0};
+    if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
+    int64_t frees[2] = {s->selective ? f * (r->stash_bytes[0] - r->stash_bytes[1]) : 0,
+                        s->full || s->partly ? f * (r->stash_bytes[0] - r->stash_bytes[2]) : 0};
     int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
-    bool whole = s->turns == 1;
-    if (over <= 0 && !whole) return 0;
     for (int mode = 0; mode < 2; mode++) {
         int64_t excess = over + smaller(r->working_bytes[0], r->working_bytes[mode + 1]);
-        if (frees[mode] <= 0 || (!whole && over > k * larger(frees[0], frees[1]))) continue;
-        if (!whole) {
-            int64_t cost = (int64_t)((double)over * ((double)costs[mode] / (double)frees[mode]) * (1 - 1e-9));
-            best = best < 0 ? cost : smaller(best, cost);
-            continue;
-        }
+        if (frees[mode] <= 0) continue;
         int64_t layers = excess <= 0 ? 0 : (excess + frees[mode] - 1) / frees[mode];
         if (layers > k) continue;
         if (mode == 0 || !s->partly) layers = k;

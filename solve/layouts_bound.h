@@ -22,14 +22,19 @@ struct group_terms {
     int64_t all_ns;                     // one micro-batch through all layers
 };
 
-// Micro-batches whose activations a rank keeps at least, for each of its layers, at one moment: read off the turns of its
+// Micro-batches whose activations a rank keeps for the layers of its stages at its fullest moment, read off the turns of its
 // schedule, and remembered.
+struct kept {
+    int least;                          // for any of its stages
+    int *most;                          // [turns + 1]: for the so many stages that keep the most, together
+    int *by_turn;                       // [turns]
+};
 struct kept_cache { struct kept_entry *entries; int count, capacity; struct arena *arena; };
-const int *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
+const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
 
 struct layout_sketch {
     const struct priced *priced;
-    const int *kept;                    // [ranks]
+    const struct kept *kept;            // [ranks]
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
     int main_count, other_count;        // layers

@@ -1,10 +1,13 @@
 // How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with more of them no moment
 // of a schedule holds less. Where all micro-batches go forward before any comes back, all of them are kept.
+#include <stdlib.h>
+#include <string.h>
+
 #include "data/schedule.h"
 #include "data/schedules/turns.h"
 #include "solve/layouts_bound.h"
 
-struct kept_entry { enum schedule_kind kind; int ranks, turns, micro_batches, slices, *kept; };
+struct kept_entry { enum schedule_kind kind; int ranks, turns, micro_batches, slices; struct kept *kept; };
 
 enum { ROUNDS = 3 };        // micro-batches looked at, in multiples of the ranks
 
@@ -16,21 +19,31 @@ static int looked_at(const struct priced *p)
 
 static int last_pass(enum schedule_kind kind) { return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD; }
 
-// The greatest, over all moments, of the fewest that any stage of the rank then holds.
-static int most_held_by_all(const struct turn_list *list, const struct schedule_request *r, int *held)
+// What the rank's stages hold at the moment when they hold the most together.
+static void hold_most(const struct turn_list *list, const struct schedule_request *r, int *held, int *fullest)
 {
-    int most = 0;
-    for (int k = 0; k < r->virtual_stages; k++) held[k] = 0;
+    int sum = 0, most = 0;
+    for (int k = 0; k < r->virtual_stages; k++) held[k] = fullest[k] = 0;
     for (int i = 0; i < list->count; i++) {
         const struct turn *t = &list->turns[i];
-        if (t->slice) continue;
-        if (t->pass == PASS_FORWARD) held[t->turn]++;
-        else if ((int)t->pass == last_pass(r->kind)) held[t->turn]--;
-        int fewest = held[0];
-        for (int k = 1; k < r->virtual_stages; k++) fewest = held[k] < fewest ? held[k] : fewest;
-        most = fewest > most ? fewest : most;
+        int change = t->slice ? 0 : t->pass == PASS_FORWARD ? 1 : (int)t->pass == last_pass(r->kind) ? -1 : 0;
+        held[t->turn] += change;
+        sum += change;
+        if (sum <= most) continue;
+        most = sum;
+        memcpy(fullest, held, (size_t)r->virtual_stages * sizeof *held);
     }
-    return most;
+}
+
+static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+
+static void sum_up(struct kept *kept, int turns, struct arena *arena)
+{
+    int *sorted = arena_grow(arena, kept->by_turn, (size_t)turns, (size_t)turns, sizeof(int));
+    qsort(sorted, (size_t)turns, sizeof *sorted, falling);
+    kept->least = sorted[turns - 1];
+    kept->most = TAKE(arena, turns + 1, int);
+    for (int k = 0; k < turns; k++) kept->most[k + 1] = kept->most[k] + sorted[k];
 }
 
 static bool keeps_all(enum schedule_kind kind)
@@ -42,8 +55,12 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
 {
     struct schedule_request r = {.kind = e->kind, .stage_count = p->stage_count, .rank_count = p->rank_count, .virtual_stages = e->turns,
                                  .slice_count = e->slices, .micro_batches = e->micro_batches, .barrier = true};
-    e->kept = TAKE(arena, p->rank_count, int);
-    for (int rank = 0; rank < p->rank_count; rank++) e->kept[rank] = p->micro_batches;
+    e->kept = TAKE(arena, p->rank_count, struct kept);
+    for (int rank = 0; rank < p->rank_count; rank++) {
+        e->kept[rank].by_turn = TAKE(arena, e->turns, int);
+        for (int k = 0; k < e->turns; k++) e->kept[rank].by_turn[k] = p->micro_batches;
+        if (keeps_all(e->kind)) sum_up(&e->kept[rank], e->turns, arena);
+    }
     if (keeps_all(e->kind)) return;
     struct arena_mark mark = arena_set_mark(arena);
     int *held = TAKE(arena, e->turns, int), capacity = (last_pass(e->kind) + 1) * e->micro_batches * e->turns * e->slices;
@@ -51,15 +68,16 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
     for (int rank = 0; rank < p->rank_count; rank++) {
         struct turn_list list = {turns, 0, capacity, e->micro_batches};
         generator_of((int)e->kind)(&list, &r, rank);
-        e->kept[rank] = most_held_by_all(&list, &r, held);
+        hold_most(&list, &r, held, e->kept[rank].by_turn);
     }
     arena_reset(arena, mark);
+    for (int rank = 0; rank < p->rank_count; rank++) sum_up(&e->kept[rank], e->turns, arena);
 }
 
-const int *kept_by_ranks(struct kept_cache *c, const struct priced *p)
+const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
 {
     bool all = keeps_all(p->layout.schedule);
-    struct kept_entry want = {all ? SCHEDULE_GPIPE : p->layout.schedule, p->rank_count, all ? 1 : p->layout.virtual_stages,
+    struct kept_entry want = {all ? SCHEDULE_GPIPE : p->layout.schedule, p->rank_count, p->layout.virtual_stages,
                               all ? p->micro_batches : looked_at(p), all ? 1 : p->slice_count, NULL};
     for (int i = c->count - 1; i >= 0; i--) {
         struct kept_entry *e = &c->entries[i];

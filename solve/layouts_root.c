@@ -4,6 +4,8 @@
 #include "solve/incumbent.h"
 #include "solve/layouts_parts.h"
 
+enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
+
 static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
 
 static bool any_stage_empty(const struct choices *c)
@@ -34,7 +36,9 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     }
     TRY(graph_compile(&graph, &schedule, arena, err));
     struct incumbent best = {0};
-    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, effort.replays, is_told, (void *)(uintptr_t)x->stop, arena);
+    int64_t replays = OPERATIONS / (schedule.operation_count + 1);      // large graphs get fewer
+    replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;
+    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told, (void *)(uintptr_t)x->stop, arena);
     if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
     if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;

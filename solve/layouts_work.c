@@ -269,8 +269,9 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     TRY(layout_root(a, c, priced, cutoff_ns, request == REQUEST_ROOT ? first : second, arena, err));
     if (request == REQUEST_ROOT || a->finished || *c->stop) return OK;
     settings.cutoff_ns = cutoff_ns - (int64_t)(settings.gap * (double)cutoff_ns);
+    settings.cutoff_ns = cutoff_ns;
     TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
-    *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE, .reason = r.plan.reason,
+    *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, .reason = r.plan.reason,
                                 .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};
     return OK;
 }
