@@ -144,6 +144,7 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
     bool full = s->full || s->partly;
     int64_t free_selective = s->selective ? larger(0, r->stash_bytes[0] - r->stash_bytes[1]) : 0, best = -1, all = k;
     int64_t free_full = full ? larger(free_selective, r->stash_bytes[0] - r->stash_bytes[2]) : free_selective;
+    if (larger(free_full, free_selective) * kept_by(s, rank, k, k) < over) return -1;
     for (int64_t fully = 0; fully <= (full ? k : 0); fully++) {
         int64_t left = over - (free_full - free_selective) * kept_by(s, rank, k, fully);
         if (free_selective * kept_by(s, rank, k, all) < left && fully < all) continue;
@@ -178,7 +179,7 @@ static int64_t recomputation_ns(const struct layout_sketch *s, const struct grou
 }
 
 // Load of one micro-batch with k main layers, -1 where they do not fit.
-static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
     int64_t extra = recomputation_ns(s, g, rank, k);
     if (extra < 0) return -1;
@@ -186,6 +187,17 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
     if (holds_first(s, rank)) load += pass_ns(&g->first);
     if (holds_last(s, rank)) load += pass_ns(&g->last);
     return load + boundaries * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+}
+
+enum { LOAD_UNKNOWN = -2 };
+
+// Where there is one group the loads are remembered: a bound asks for the same ones again and again.
+static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    if (s->group_count > 1) return find_load_ns(s, g, rank, k);
+    int64_t *load = &s->loads[rank * (s->main_count + 1) + k];
+    if (*load == LOAD_UNKNOWN) *load = find_load_ns(s, g, rank, k);
+    return *load;
 }
 
 // Sync and optimizer of the rank itself, after its last pass.
@@ -248,7 +260,9 @@ static bool within(const struct layout_sketch *s, const struct group_terms *g, i
 static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t limit_ns)
 {
     int64_t low = 0, high = s->main_count - before;     // low is not known to be within
+    int64_t share = 2 * (s->main_count / s->ranks) + 2;  // mostly enough
     if (high < 0) return 0;
+    if (share < high && !within(s, g, rank, before, share, limit_ns)) high = share - 1;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
         if (within(s, g, rank, before, k, limit_ns)) low = k;
@@ -284,6 +298,7 @@ int64_t layout_average_bound(const struct layout_sketch *s)
 int64_t layout_filling_bound(const struct layout_sketch *s)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
+    for (int64_t i = 0; s->group_count == 1 && i < s->ranks * ((int64_t)s->main_count + 1); i++) s->loads[i] = LOAD_UNKNOWN;
     if (all_within(s, low)) return low;
     if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
     while (!all_within(s, high)) low = high, high += high / 8 + (high - average) + 1;

@@ -29,12 +29,13 @@ struct kept {
     int *most;                          // [turns + 1]: for the so many stages that keep the most, together
     int *by_turn;                       // [turns]
 };
-struct kept_cache { struct kept_entry *entries; int count, capacity; struct arena *arena; };
+struct kept_cache { struct kept_entry *entries; int count, capacity; int64_t *loads; int64_t load_capacity; struct arena *arena; };
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
 
 struct layout_sketch {
     const struct priced *priced;
     const struct kept *kept;            // [ranks]
+    int64_t *loads;                     // [ranks * (main_count + 1)]: the filling bound's own, good until the next sketch
     int ranks, stages, turns, micro_batches;
     bool joint, local, barrier, overlapped;
     int main_count, other_count;        // layers

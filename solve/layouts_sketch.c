@@ -166,5 +166,8 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
     gather_transfers(s, p);
     s->kept = kept_by_ranks(kept, p);
+    int64_t loads = s->ranks * ((int64_t)s->main_count + 1);
+    if (loads > kept->load_capacity) kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
+    s->loads = kept->loads;
     return true;
 }
