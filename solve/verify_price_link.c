@@ -7,7 +7,8 @@
 static struct joint intra(const struct assay *a, int group)
 {
     const struct link *l = &a->problem->cluster.groups[group].intra;
-    return (struct joint){true, true, false, (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value, l->latency_s};
+    long double rate = (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value;
+    return (struct joint){true, true, false, rate, l->latency_s};
 }
 
 static struct joint stated(const struct assay *a, int from, int to)

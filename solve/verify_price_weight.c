@@ -137,7 +137,8 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     struct layer_bytes b = {0};
     if (r->kind == LAYER_MEASURED) {
         const struct measured_bytes *m = &r->measured;
-        b = (struct layer_bytes){m->weight_bytes, m->gradient_bytes, away ? 0 : m->optimizer_bytes, {0}, {0}, m->boundary_bytes};
+        b = (struct layer_bytes){.weight = m->weight_bytes, .gradient = m->gradient_bytes, .message = m->boundary_bytes};
+        b.optimizer = away ? 0 : m->optimizer_bytes;
         for (int i = 0; i < 3; i++) {
             b.stash[i] = m->stash_bytes[i];
             b.working[i] = m->working_bytes[i];

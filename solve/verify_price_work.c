@@ -14,10 +14,12 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     const struct precision_costs *rates = rates_of(a, group);
     const struct expert_shape *x = &r->experts;
     bool moe = r->kind == LAYER_MOE;
-    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, ffn = moe ? x->shared_ffn : s->ffn;
+    long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, ffn = moe ? x->shared_ffn : s->ffn,
+                inner = ffn;        // of one token, with its experts
     long double flop = 2 * n * matrix_values(a, ffn) / t, bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
+        inner += routed / n * x->ffn;
         flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
         bytes += a->gates * routed * x->ffn * e / t + 4 * routed * h * e + 8 * n * x->experts / t;
     }
@@ -28,10 +30,8 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
         w->scores = 6 * l->micro_batch * (s->heads / t) * p.length * ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
     w->linear = flop / rates->gemm_flop_per_s.value;
-    if (a->problem->job.precision == FP8) {
-        long double inner = moe ? x->shared_ffn + (long double)x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1) * x->ffn : s->ffn;
+    if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) / gpu_of(a, group)->memory_bytes_per_s.value;
-    }
     if (r->weight_bits) {
         // Bound by the products or by reading the weights.
         long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
@@ -118,7 +118,8 @@ static void go_back(const struct assay *a, int run, const struct work *w, const 
 {
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
-    long double attention = w->attention * (layout_of(a)->fused_attention ? 2.5L : 2), launch_back = (embedding ? 1 : 2) * w->launch;
+    long double attention = w->attention * (layout_of(a)->fused_attention ? 2.5L : 2),
+                launch_back = (embedding ? 1 : 2) * w->launch;
     long double compute = (r->frozen ? 1 : 2) * w->linear + 2 * w->adapters + attention + 2 * w->memory +
                           w->narrowing + w->overhead;
     long double weight = r->frozen ? w->adapters : embedding ? 0 : w->linear - w->weightless;

@@ -16,7 +16,8 @@ static int64_t block_count(const struct model *m)
 static bool is_plain(const struct model *m)
 {
     for (int i = 0; i < m->run_count; i++)
-        if (m->runs[i].kind == LAYER_MOE || m->runs[i].kind == LAYER_MEMORY || m->runs[i].kind == LAYER_MEASURED || m->runs[i].frozen)
+        if (m->runs[i].frozen || m->runs[i].kind == LAYER_MOE || m->runs[i].kind == LAYER_MEMORY ||
+            m->runs[i].kind == LAYER_MEASURED)
             return false;
     return m->has_shape && block_count(m) > 0;
 }

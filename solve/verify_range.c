@@ -61,7 +61,8 @@ void hear_range(struct hearing *h)
     }
     hear_end(h, "time at the fast end of the costs", COSTS_FAST, p->iteration_low_ns);
     hear_end(h, "time at the slow end of the costs", COSTS_SLOW, p->iteration_high_ns);
-    bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns && p->runner_up_ns <= p->iteration_high_ns;
+    bool inside = p->runner_up_ns > 0 && p->runner_up_ns >= p->iteration_low_ns &&
+                  p->runner_up_ns <= p->iteration_high_ns;
     if (inside != p->runner_up_inside)
         REJECT(h, "range", -1, "the runner-up's %lld ns are said to lie %s of %lld to %lld ns", (long long)p->runner_up_ns,
                p->runner_up_inside ? "inside" : "outside", (long long)p->iteration_low_ns, (long long)p->iteration_high_ns);

@@ -168,7 +168,9 @@ static struct layer_run random_middle(struct random *rng, const char *name)
     switch (random_between(rng, 0, 5)) {
     case 0:
         r.kind = LAYER_MOE;
-        r.experts = (struct expert_shape){.experts = 64, .top_k = random_between(rng, 1, 8), .ffn = 256 * random_between(rng, 1, 16),
+        r.experts = (struct expert_shape){.experts = 64,
+                                          .top_k = random_between(rng, 1, 8),
+                                          .ffn = 256 * random_between(rng, 1, 16),
                                           .shared_ffn = random_chance(rng, 50) ? 512 * random_between(rng, 1, 8) : 0,
                                           .imbalance = random_chance(rng, 50) ? 1 + (double)random_between(rng, 0, 8) / 8 : 0};
         r.frozen = random_chance(rng, 20);
@@ -177,7 +179,9 @@ static struct layer_run random_middle(struct random *rng, const char *name)
         int64_t half = 64 << random_between(rng, 0, 4);
         r.kind = LAYER_MEMORY;
         r.recomputable = false;
-        r.pool = (struct pool_shape){.values = half * half, .width = 256 * random_between(rng, 1, 4), .heads = random_between(rng, 1, 4),
+        r.pool = (struct pool_shape){.values = half * half,
+                                     .width = 256 * random_between(rng, 1, 4),
+                                     .heads = random_between(rng, 1, 4),
                                      .key_width = 128 * random_between(rng, 1, 4), .top_k = random_between(rng, 1, 32),
                                      .gated = random_chance(rng, 50)};
         r.frozen = random_chance(rng, 20);

@@ -67,7 +67,8 @@ static void test_absurd_numbers(void **state)
         struct plan_stage *x = &t.plan.stages[trial_stage(&t)];
         int *indices[] = {&x->first_layer, &x->layer_count, &x->group, &x->recomputed_layers, &x->gradient_option,
                           &x->boundary_option, (int *)&x->recompute};
-        int64_t *claims[] = {&x->forward_ns, &x->backward_ns, &x->weight_ns, &x->sync_ns, &x->optimizer_ns, &x->send_forward_ns[PART_LINK],
+        int64_t *claims[] = {&x->forward_ns, &x->backward_ns, &x->weight_ns, &x->sync_ns, &x->optimizer_ns,
+                             &x->send_forward_ns[PART_LINK],
                              &x->send_backward_ns[PART_BLOCKING], &x->send_epilogue_ns[PART_DELAY], &t.plan.iteration_ns,
                              &t.plan.bound_ns, &t.plan.embedding_sync_ns, &x->memory.activation_bytes,
                              &x->memory_limit_bytes};

@@ -153,7 +153,8 @@ static struct schedule unrolled(const struct schedule *s, int iterations, struct
 
 static struct layout random_layout(struct random *rng)
 {
-    struct layout l = {LAYOUT_PLAIN((int)random_between(rng, 1, 4)), .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_LOOPED_BFS)};
+    struct layout l = {LAYOUT_PLAIN((int)random_between(rng, 1, 4)),
+                       .schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_LOOPED_BFS)};
     if (has_several(l.schedule)) l.virtual_stages = 2;
     l.barrier = false;
     l.gradient_sync = random_chance(rng, 50) ? SYNC_OVERLAPPED : SYNC_EXPOSED;
@@ -209,6 +210,7 @@ static void test_periods(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal_stages), cmocka_unit_test(test_no_form), cmocka_unit_test(test_periods)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal_stages), cmocka_unit_test(test_no_form),
+                                       cmocka_unit_test(test_periods)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,11 @@ static struct problem problem_of(const struct row *r, struct layer_run runs[3])
     return p;
 }
 
-static void near_to(int64_t bytes, double gb) { assert_true((double)bytes / 1e9 - gb < 0.00501 && gb - (double)bytes / 1e9 < 0.00501); }
+static void near_to(int64_t bytes, double gb)
+{
+    double off = (double)bytes / 1e9 - gb;
+    assert_true(off < 0.00501 && off > -0.00501);
+}
 
 static void test_published_values(void **state)
 {

@@ -58,8 +58,8 @@ static bool open_with_range(struct trial *t, uint64_t seed)
     t->plan.iteration_low_ns = time_at(t, COSTS_FAST);
     t->plan.iteration_high_ns = time_at(t, COSTS_SLOW);
     t->plan.runner_up_ns = random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
-    t->plan.runner_up_inside = t->plan.runner_up_ns >= t->plan.iteration_low_ns && t->plan.runner_up_ns <= t->plan.iteration_high_ns &&
-                               t->plan.runner_up_ns > 0;
+    t->plan.runner_up_inside = t->plan.runner_up_ns > 0 && t->plan.runner_up_ns >= t->plan.iteration_low_ns &&
+                               t->plan.runner_up_ns <= t->plan.iteration_high_ns;
     return true;
 }
 

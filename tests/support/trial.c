@@ -40,7 +40,8 @@ void vary_layout(struct problem *p, struct random *rng)
     struct layout *l = &p->job.layout;
     struct error unfit = {OK, ""};
     l->schedule = (enum schedule_kind)random_between(rng, 0, SCHEDULE_KIND_COUNT - 1);
-    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V) vary_stages(p, rng);
+    if (l->schedule == SCHEDULE_INTERLEAVED || l->schedule == SCHEDULE_LOOPED_BFS || l->schedule == SCHEDULE_ZB_V)
+        vary_stages(p, rng);
     if (l->schedule == SCHEDULE_TOKEN_SLICED && p->job.sequence > 1) {
         cut_sequence(l, p->job.sequence, rng);
         p->job.boundary_option_count = 0;
