@@ -11,6 +11,7 @@ struct waiting {
     struct waiting *next;
     struct arena_mark mark;
     int *count, *left;
+    struct check_span *spans;
 };
 
 struct tree {
@@ -84,7 +85,7 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
 
 static enum status use_rounds(struct tree *t, const struct value *rounds, bool *closed)
 {
-    static const char *const keys[] = {"?weights", "?prices", "?relaxed", NULL};
+    static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
     struct check_proof *k = t->k;
     TRY(value_expect(&k->reader, rounds, t->where, VALUE_ARRAY));
     for (const struct value *v = rounds->first; v; v = v->next) {
@@ -92,6 +93,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
         bool relaxed = false;
         TRY(value_keys(&k->reader, v, t->where, keys));
         TRY(value_bool(&k->reader, v, t->where, "relaxed", &relaxed));
+        TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round.by_ranks));
         TRY(read_weights(k, value_get(v, "weights"), t->where, &round));
         TRY(read_prices(k, value_get(v, "prices"), t->where, &round));
         round.counts = !relaxed;
@@ -106,6 +108,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
 // ---- splits
 
 struct property {
+    int rank, layers_below;         // rank -1: not this one
     int stage;
     int64_t load_below;             // -1: not this one
     int first_layer, layers, group, mode, recomputed, gradient, boundary;       // -1: whatever
@@ -131,13 +134,19 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
 
 static enum status read_split(struct check_proof *k, const struct value *v, const char *where, struct property *to)
 {
-    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL};
-    *to = (struct property){-1, -1, -1, -1, -1, -1, -1, -1, -1};
+    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL}, *const rank_keys[] = {"rank", "layers_below", NULL};
+    *to = (struct property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
+    if (value_get(v, "rank")) {
+        TRY(value_keys(&k->reader, v, where, rank_keys));
+        TRY(value_int(&k->reader, v, where, "rank", 0, k->p->ranks - 1, &to->rank));
+        return value_int(&k->reader, v, where, "layers_below", 0, MOST_LAYERS, &to->layers_below);
+    }
     TRY(value_keys(&k->reader, v, where, keys));
     TRY(value_int(&k->reader, v, where, "stage", 0, k->p->stages - 1, &to->stage));
     TRY(value_integer(&k->reader, v, where, "load_below_ns", 0, MOST_SUM, &to->load_below));
     if ((to->load_below >= 0) == (value_get(v, "choice") != NULL))
-        return check_refuse(&k->reader, where, "split: expected load_below_ns or choice");
+        return check_refuse(&k->reader, where, "split: expected one of load_below_ns and choice");
     return to->load_below >= 0 ? OK : read_choice(k, value_get(v, "choice"), where, to);
 }
 
@@ -151,7 +160,7 @@ static bool has_property(const struct property *q, const struct check_choice *c)
            (c->first < 0 || is_or_any(q->first_layer, c->first));
 }
 
-// The box keeps the choices with the property; those without wait.
+// The box keeps the choices with the property; those without wait. By a rank's layers: both halves keep all choices.
 static enum status split(struct tree *t, const struct property *q)
 {
     const struct check_problem *p = t->k->p;
@@ -160,18 +169,22 @@ static enum status split(struct tree *t, const struct property *q)
     size_t total = 0, at = 0;
     for (int s = 0; s < p->stages; s++) total += (size_t)t->box.count[s];
     TRY(check_spend(p, t->k->work, total + (uint64_t)p->stages));
-    *w = (struct waiting){t->waiting, mark, TAKE(t->k->arena, p->stages, int), TAKE(t->k->arena, total, int)};
+    *w = (struct waiting){t->waiting, mark, TAKE(t->k->arena, p->stages, int), TAKE(t->k->arena, total, int),
+                          arena_grow(t->k->arena, t->box.spans, (size_t)p->ranks, (size_t)p->ranks, sizeof *t->box.spans)};
+    if (q->rank >= 0) {
+        struct check_span *below = &t->box.spans[q->rank], *others = &w->spans[q->rank];
+        if (below->most >= q->layers_below) below->most = q->layers_below - 1;
+        if (others->least < q->layers_below) others->least = q->layers_below;
+    }
     for (int s = 0; s < p->stages; s++) {
         int kept = 0;
         for (int i = 0; i < t->box.count[s]; i++) {
             int number = t->box.left[s][i];
-            bool stays = has_property(q, &t->k->choices.items[s][number]);
-            if (s == q->stage && stays) {
-                t->box.left[s][kept++] = number;
-            } else {
-                w->left[at++] = number;
-                w->count[s]++;
-            }
+            bool stays = s == q->stage && has_property(q, &t->k->choices.items[s][number]);
+            if (stays) t->box.left[s][kept++] = number;
+            if (stays) continue;
+            w->left[at++] = number;
+            w->count[s]++;
         }
         if (s == q->stage) t->box.count[s] = kept;
     }
@@ -189,12 +202,24 @@ static bool take_waiting(struct tree *t)
         t->box.count[s] = w->count[s];
         if (w->count[s]) memcpy(t->box.left[s], w->left + at, (size_t)w->count[s] * sizeof *w->left);
     }
+    memcpy(t->box.spans, w->spans, (size_t)t->k->p->ranks * sizeof *w->spans);
     t->waiting = w->next;
     arena_reset(t->k->arena, mark);
     return true;
 }
 
 // ---- boxes that are not split
+
+static bool is_within_spans(const struct tree *t, const struct check_choice *const *chosen)
+{
+    const struct check_problem *p = t->k->p;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int layers = 0;
+        for (int turn = 0; turn < p->turns; turn++) layers += chosen[check_stage_of(p, rank, turn)]->layers;
+        if (layers < t->box.spans[rank].least || layers > t->box.spans[rank].most) return false;
+    }
+    return true;
+}
 
 static enum status check_leaf(struct tree *t)
 {
@@ -206,7 +231,7 @@ static enum status check_leaf(struct tree *t)
         if (t->box.count[s] > 1) return NOT_PROVEN_HERE(k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where, s, t->box.count[s]);
         chosen[s] = &k->choices.items[s][t->box.left[s][0]];
     }
-    if (check_misfit(k->g, chosen)) return OK;
+    if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;
     if (k->result->infeasible) return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none", t->where);
     if (k->result->bound_ns == 0) return OK;
     check_take_durations(&k->replay, chosen);
@@ -252,7 +277,9 @@ enum status check_boxes(struct check_proof *k, const struct value *boxes)
 {
     struct tree t = {.k = k};
     TRY(value_expect(&k->reader, boxes, "boxes", VALUE_ARRAY));
-    t.box = (struct check_box){TAKE(k->arena, k->p->stages, int *), TAKE(k->arena, k->p->stages, int)};
+    t.box = (struct check_box){TAKE(k->arena, k->p->stages, int *), TAKE(k->arena, k->p->stages, int),
+                               TAKE(k->arena, k->p->ranks, struct check_span)};
+    for (int rank = 0; rank < k->p->ranks; rank++) t.box.spans[rank] = (struct check_span){0, k->p->layers};
     for (int s = 0; s < k->p->stages; s++) {
         t.box.count[s] = k->choices.count[s];
         t.box.left[s] = TAKE(k->arena, t.box.count[s], int);

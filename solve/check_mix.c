@@ -168,7 +168,7 @@ static int64_t *take_table(const struct check_mixer *m, const struct mix_stage *
     return table;
 }
 
-static void lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count)
+void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count)
 {
     for (int n = 0; n < count; n++) {
         int64_t value = from[n] + cost;
@@ -200,7 +200,7 @@ static void pass_stage(struct check_mixer *m, const struct check_box *box, int s
         for (int row = 0; row < t->row_count; row++) {
             int to = t->target[t->class_of[number] * t->row_count + row];
             if (to >= 0)
-                lower(row_at(leave, behind, t->left_of[number], to) + first + c->layers - behind->low,
+                mix_lower(row_at(leave, behind, t->left_of[number], to) + first + c->layers - behind->low,
                       row_at(t->enter, t, t->right_of[number], row) + first - t->low, t->cost[i], last - first + 1);
         }
     }
@@ -214,7 +214,7 @@ static void pass_boundary(struct check_mixer *m, int s, int64_t *to, int64_t *fr
             int64_t cost = t->boundary[l * t->right_count + r];
             if (cost >= UNREACHED) continue;
             for (int row = 0; row < t->row_count; row++)
-                lower(row_at(to, t, back ? l : r, row), row_at(from, t, back ? r : l, row), cost, width(t));
+                mix_lower(row_at(to, t, back ? l : r, row), row_at(from, t, back ? r : l, row), cost, width(t));
         }
 }
 
@@ -251,7 +251,7 @@ static int64_t bound_choice(struct check_mixer *m, int s, const struct check_cho
         const int64_t *back = row_at(behind, next, t->left_of[number], to) + first + c->layers - next->low,
                       *enter = row_at(t->enter, t, t->right_of[number], row) + first - t->low;
         for (int n = 0; n < count; n++) least = enter[n] + back[n] < least ? enter[n] + back[n] : least;
-        lower(row_at(inner, t, t->right_of[number], row) + first - t->low, back, cost, count);
+        mix_lower(row_at(inner, t, t->right_of[number], row) + first - t->low, back, cost, count);
     }
     return least < UNREACHED ? least + cost : UNREACHED;
 }
@@ -278,6 +278,14 @@ static void thin_out(struct check_mixer *m, struct check_box *box, int64_t most)
     }
 }
 
+static enum status use_stages(struct check_mixer *m, struct check_box *box, bool counts, int64_t most, bool *closed)
+{
+    TRY(find_all_rows(m, box, counts));
+    *closed = walk_forward(m, box) > most;
+    if (!*closed) thin_out(m, box, most);
+    return OK;
+}
+
 enum status check_use_round(struct check_mixer *m, struct check_box *box, const struct check_round *round, int64_t bound_ns,
                             bool *closed)
 {
@@ -286,11 +294,10 @@ enum status check_use_round(struct check_mixer *m, struct check_box *box, const 
     if (bound_layers(m, box)) {
         // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices alone, nothing.
         TRY(mix_price(m, box, round));
-        TRY(find_all_rows(m, box, round->counts));
         wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) + m->priced_limits) >> m->shift;
         int64_t kept = most < UNREACHED ? (int64_t)most : UNREACHED - 1;
-        *closed = walk_forward(m, box) > kept;
-        if (!*closed) thin_out(m, box, kept);
+        if (round->by_ranks) TRY(mix_use_ranks(m, box, kept, closed));
+        else TRY(use_stages(m, box, round->counts, kept, closed));
     }
     for (int s = 0; s < m->p->stages && !*closed; s++) *closed = box->count[s] == 0;
     for (int s = 0; s < m->p->stages && *closed; s++) box->count[s] = 0;

@@ -9,13 +9,19 @@
 
 enum { WEIGHT_SHIFT = 40, PRICE_SHIFT = 20, RESOURCES_MOST = MOST_GROUPS + BUDGETS };
 
-struct check_box { int **left, *count; };       // [stage]: the numbers of the choices it allows, ascending
+struct check_span { int least, most; };
+
+struct check_box {
+    int **left, *count;                         // [stage]: the numbers of the choices it allows, ascending
+    struct check_span *spans;                   // [rank]: how many layers its stages hold together
+};
 
 struct check_round {
     int64_t *coefficients;                      // [symbol], of 2^-40: sum over paths of weight x count
     bool has_weights;
     int64_t prices[RESOURCES_MOST];             // of 2^-20 ns; 0: none
     bool counts;                                // resources that are counted are counted in this round
+    bool by_ranks;                              // see check_mix_ranks.c: one group in the box, and nothing is counted
 };
 
 struct check_mixer;

@@ -5,7 +5,7 @@
 #include "solve/check_mix.h"
 
 #define UNREACHED ((int64_t)1 << 61)
-enum { COST_BITS = 60, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
+enum { COST_BITS = 58, CELLS_MOST = 1 << 25, USES_MOST = 1 << 16 };
 
 // What a boundary depends on, seen from behind it (group and cut of the sender) and from before it (group and option).
 struct side { int group, detail, choice; };     // choice: one that has it
@@ -38,7 +38,12 @@ struct check_mixer {
 };
 
 int64_t mix_use(const struct check_problem *p, int stage, int resource, const struct check_choice *c);
-// Costs of the box's choices and boundaries. false: a stage allows nothing.
+// Costs of the box's choices and boundaries.
 enum status mix_price(struct check_mixer *m, const struct check_box *box, const struct check_round *round);
+
+// to[n] becomes the least of itself and from[n] + cost.
+void mix_lower(int64_t *restrict to, const int64_t *restrict from, int64_t cost, int count);
+// The round by ranks, once the box is priced: takes out what costs more than `most`.
+enum status mix_use_ranks(struct check_mixer *m, struct check_box *box, int64_t most, bool *closed);
 
 #endif

@@ -1,5 +1,5 @@
 // What a round charges: for every choice and boundary of a box the sum of coefficient x duration and of the prices, in one
-// unit in which all sums stay below 2^60, rounded down.
+// unit in which all sums stay below 2^58, rounded down.
 #include "solve/check_mix_parts.h"
 #include "solve/check_plan.h"
 

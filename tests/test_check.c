@@ -166,7 +166,7 @@ static void test_choices(void **state)
 // ---- bounds
 
 static struct {
-    int feasible, infeasible, refused, skipped, by_kind[SCHEDULE_KIND_COUNT];
+    int feasible, infeasible, refused, skipped, by_ranks, by_kind[SCHEDULE_KIND_COUNT];
     int64_t boxes;
 } seen;
 
@@ -205,6 +205,7 @@ static void check_bounds(struct check_trial *t, struct arena *arena)
     bool feasible = t->best_ns != INT64_MAX;
     seen.feasible += feasible;
     seen.infeasible += !feasible;
+    seen.by_ranks += strstr(t->certificate.text, "\"by_ranks\"") != NULL;
     seen.by_kind[t->priced.layout.schedule]++;
     if (feasible) seen.refused += refuse_false_claims(t, arena);
 }
@@ -219,13 +220,14 @@ static void test_bounds(void **state)
         if (check_trial_draw(&t, seed, &arena)) check_bounds(&t, &arena);
         arena_close(&arena);
     }
-    print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld boxes; %d skipped\n", seen.feasible,
-                  seen.infeasible, seen.refused, (long long)seen.boxes, seen.skipped);
+    print_message("%d bounds and %d infeasible problems proven, %d false claims refused, %lld boxes; %d by ranks; %d skipped\n", seen.feasible,
+                  seen.infeasible, seen.refused, (long long)seen.boxes, seen.by_ranks, seen.skipped);
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         print_message("  %-12s %d\n", schedule_names[kind], seen.by_kind[kind]);
         assert_true(seen.by_kind[kind] >= problem_count / 80);
     }
     assert_true(seen.feasible >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.refused >= problem_count / 5);
+    assert_true(seen.by_ranks >= problem_count / 40);
 }
 
 int main(int argc, char **argv)

@@ -322,6 +322,25 @@ says ENDATA program.mps
 refuses "program.txt" formulate small/problem.json -o program.txt
 refuses "program.txt" solve small/problem.json -o never.json --program program.txt
 
+# Proofs: of the priced document that the certificate names, or of the one given.
+cp "$documents/certificate.json" "$documents/priced.json" .
+gives 0 check certificate.json
+says "no plan takes less" out
+says "assumed" out
+gives 0 check certificate.json "$documents/priced.json"
+gives 1 check certificate.json --work-limit 10
+says "not proven: .*work limit" out
+sed 's/"weights": \[\[0, 1/"weights": [[0, 2/' certificate.json > forged.json
+gives 1 check forged.json priced.json
+says "not proven: boxes\[0\]: .*more than one" out
+gives 1 check certificate.json forged.json
+says "SHA-256" out
+head -c 500 certificate.json > short.json
+refuses "short.json: line" check short.json priced.json
+refuses "nothere.json" check nothere.json
+refuses "nothere.json" check certificate.json nothere.json
+refuses "kind" check priced.json
+
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"
 exit 1

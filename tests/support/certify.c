@@ -16,7 +16,7 @@ enum { PATHS_MOST = 4000, ROUND_PATHS = 4, DEEPEST = 4000 };
 // One path: its operations, the checker's counts, and how it is written.
 struct path { int start, laps, *counts; const char *steps; };
 
-struct step { int paths[ROUND_PATHS], count; int64_t weights[ROUND_PATHS]; };
+struct step { int paths[ROUND_PATHS], count; int64_t weights[ROUND_PATHS]; bool by_ranks; };
 
 struct maker {
     const struct certify_claim *claim;
@@ -188,7 +188,7 @@ static const struct check_choice *pick(const struct maker *m, const struct check
 static bool use(struct maker *m, struct check_box *box, const struct step *step)
 {
     int symbols = check_symbol_count(m->p);
-    struct check_round round = {.coefficients = m->coefficients, .has_weights = step->count > 0, .counts = true};
+    struct check_round round = {.coefficients = m->coefficients, .has_weights = step->count > 0, .counts = true, .by_ranks = step->by_ranks};
     bool closed = false;
     memset(m->coefficients, 0, (size_t)symbols * sizeof *m->coefficients);
     for (int i = 0; i < step->count; i++)
@@ -208,13 +208,30 @@ static void put_step(struct maker *m, const struct step *step)
         json_close_array(&m->boxes);
     }
     json_close_array(&m->boxes);
+    if (step->by_ranks) json_put_bool(&m->boxes, "by_ranks", true);
     json_close_object(&m->boxes);
+}
+
+// Whether the ranks have several stages and everything in the box stands on one group and sends alike messages.
+static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
+{
+    if (m->p->turns == 1 || !m->choices.free_places) return false;
+    int group = m->choices.items[0][box->left[0][0]].group;
+    for (int s = 0; s < m->p->stages; s++) {
+        int cut = m->choices.items[s][box->left[s][0]].cut;
+        for (int i = 0; i < box->count[s]; i++) {
+            const struct check_choice *c = &m->choices.items[s][box->left[s][i]];
+            if (c->group != group || (s < m->p->stages - 1 && c->cut != cut)) return false;
+        }
+    }
+    return true;
 }
 
 static int left_in(const struct maker *m, const struct check_box *box)
 {
     int sum = 0;
     for (int s = 0; s < m->p->stages; s++) sum += box->count[s];
+    for (int r = 0; r < m->p->ranks; r++) sum += box->spans[r].most - box->spans[r].least;
     return sum;
 }
 
@@ -229,7 +246,7 @@ static bool use_steps(struct maker *m, struct check_box *box)
         struct step single = {.count = 0};
         if (how < ROUND_PATHS - 1 && !m->claim->infeasible) {
             for (int s = 0; s < m->p->stages; s++) chosen[s] = pick(m, box, s, how);
-            single = (struct step){{critical_path(m, chosen)}, 1, {0}};
+            single = (struct step){.paths = {critical_path(m, chosen)}, .count = 1};
             single.weights[0] = whole / m->paths[single.paths[0]].laps;
             mixture.paths[mixture.count++] = single.paths[0];
         } else if (!m->claim->infeasible) {
@@ -237,6 +254,7 @@ static bool use_steps(struct maker *m, struct check_box *box)
             for (int i = 0; i < mixture.count; i++) single.weights[i] = whole / mixture.count / m->paths[mixture.paths[i]].laps;
         }
         int before = left_in(m, box);
+        single.by_ranks = goes_by_ranks(m, box);
         closed = use(m, box, &single);
         if (closed || left_in(m, box) < before) put_step(m, &single);
         if (m->claim->infeasible) break;
@@ -277,12 +295,37 @@ static void put_split(struct maker *m, int stage, int64_t load, const struct che
 
 static struct check_box copy_box(struct maker *m, const struct check_box *box)
 {
-    struct check_box copy = {TAKE(m->arena, m->p->stages, int *), TAKE(m->arena, m->p->stages, int)};
+    struct check_box copy = {TAKE(m->arena, m->p->stages, int *), TAKE(m->arena, m->p->stages, int),
+                             arena_grow(m->arena, box->spans, (size_t)m->p->ranks, (size_t)m->p->ranks, sizeof *box->spans)};
     for (int s = 0; s < m->p->stages; s++) {
         copy.count[s] = box->count[s];
         copy.left[s] = arena_grow(m->arena, box->left[s], (size_t)box->count[s], (size_t)box->count[s], sizeof *box->left[s]);
     }
     return copy;
+}
+
+static void make_box(struct maker *m, struct check_box *box, int depth);
+
+// The widest span in halves; false: there is none.
+static bool split_span(struct maker *m, struct check_box *box, int depth)
+{
+    int rank = 0;
+    for (int r = 1; r < m->p->ranks; r++)
+        if (box->spans[r].most - box->spans[r].least > box->spans[rank].most - box->spans[rank].least) rank = r;
+    struct check_span *span = &box->spans[rank];
+    if (span->most <= span->least) return false;
+    int below = span->least + (span->most - span->least + 1) / 2;
+    json_open_flat_object(&m->boxes, "split");
+    json_put_count(&m->boxes, "rank", rank);
+    json_put_count(&m->boxes, "layers_below", below);
+    json_close_object(&m->boxes);
+    json_close_object(&m->boxes);
+    struct check_box other = copy_box(m, box);
+    other.spans[rank].least = below;
+    span->most = below - 1;
+    make_box(m, box, depth + 1);
+    if (!m->too_many) make_box(m, &other, depth + 1);
+    return true;
 }
 
 static void make_box(struct maker *m, struct check_box *box, int depth)
@@ -305,6 +348,7 @@ static void make_box(struct maker *m, struct check_box *box, int depth)
         json_close_object(&m->boxes);
         return;
     }
+    if (depth % 2 == 0 && goes_by_ranks(m, box) && split_span(m, box, depth)) return;
     const struct check_choice *only = &m->choices.items[stage][box->left[stage][0]];
     put_split(m, stage, load, only);
     json_close_object(&m->boxes);
@@ -419,8 +463,8 @@ const char *certify(const struct certify_claim *claim, const struct check_text *
     m.from = TAKE(arena, count, int);
     m.from_edge = TAKE(arena, count, int);
     m.operations = TAKE(arena, count + 1, int);
-    struct check_box whole = {TAKE(arena, p.stages, int *), m.choices.count};
-    struct check_box box;
+    struct check_box whole = {TAKE(arena, p.stages, int *), m.choices.count, TAKE(arena, p.ranks, struct check_span)}, box;
+    for (int r = 0; r < p.ranks; r++) whole.spans[r] = (struct check_span){0, p.layers};
     for (int s = 0; s < p.stages; s++) {
         whole.left[s] = TAKE(arena, m.choices.count[s], int);
         for (int i = 0; i < m.choices.count[s]; i++) whole.left[s][i] = i;
