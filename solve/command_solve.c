@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "formulate/formulate.h"
 #include "formulate/price.h"
+#include "formulate/range.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
 #include "solve/solve.h"
@@ -96,6 +97,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     if (r->priced_path) sources[count++] = source_of("priced", &priced->document, path, arena);
     plan->document.sources = sources;
     plan->document.source_count = count;
+    TRY(range_of_plan(plan, problem, arena, err));
     if (plan->stage_count) TRY(judge(plan, problem, arena, err));
     return plan_save(plan, path, arena, err);
 }

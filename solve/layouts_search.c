@@ -537,6 +537,10 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
         plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data;
         plan->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? 0 : plan->bound_ns;
     }
+    for (int i = 0; i < s->work_count && plan->stage_count; i++) {
+        int64_t other_ns = s->work[i].number == s->best_number ? 0 : s->work[i].iteration_ns;
+        if (other_ns > 0 && (!plan->runner_up_ns || other_ns < plan->runner_up_ns)) plan->runner_up_ns = other_ns;
+    }
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     l->chosen = plan->stage_count ? s->best_number : -1;
     settle_work(s);
