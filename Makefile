@@ -128,6 +128,7 @@ test-mutations: $(OUT)/tests/test_check_mutations
 
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
+	@bash tests/bench/layouts.sh $(BIN)/plumbline
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
