@@ -360,6 +360,9 @@ static bool look_round(struct search *s, enum layouts_request request, struct ca
 // ---- scouts: before the line is followed, plans of some layouts that are unlike each other, so that bounds close the rest
 
 enum { SCOUTS_MAX = 1 << 16, SCOUTS_LOOKED_AT = 32, SCOUTS_PER_DEGREES = 4 };
+// Passes of a graph times the square of its ranks (paths begin and end at any two) that a scout may have: larger ones take
+// longer to look at than a first plan is worth.
+enum { SCOUTS_COST_MAX = 5 * 1000 * 1000 };
 struct scouts { const struct layouts *layouts; struct candidate *all; int count; };
 
 static bool same_degrees(const struct layout *a, const struct layout *b)
@@ -378,6 +381,9 @@ static bool scout_visit(void *argument, int64_t number, const struct layout *lay
 {
     struct scouts *x = argument;
     if (layouts_fate(x->layouts, number) != FATE_OPEN) return true;
+    int64_t micro_batches = x->layouts->global_batch / layout->data / layout->micro_batch;
+    int64_t passes = micro_batches * layout_stage_count(layout) * layout->slice_count;
+    if (passes * layout->pipeline * layout->pipeline > SCOUTS_COST_MAX) return true;
     struct candidate *last = x->count ? &x->all[x->count - 1] : NULL;
     int64_t bound_ns = x->layouts->value[number];
     if (last && same_kind(&last->layout, layout)) {
