@@ -2,6 +2,7 @@
 // schedule. Before its first pass one micro-batch has gone forward through the stages before it; after its last backward,
 // where backward is joint, that micro-batch's gradient goes back through them (cost-models.md 3.1). So
 //     T >= fill_i + m x load_i + drain_i,     and with i's own sync and optimizer instead of the drain.
+// Another way leaves the rank after its last forward, and turns round at the end of the pipeline (turn_round_ns).
 // The layers are handed to the ranks in order, as many to each as T allows: if they do not all find room, T is too small. Taking
 // as many as possible is best, because one layer more before rank i costs it at most one layer of its own.
 #include "solve/layouts_bound.h"
@@ -178,15 +179,21 @@ static int64_t recomputation_ns(const struct layout_sketch *s, const struct grou
     return best;
 }
 
+// Load of one micro-batch with k main layers that recompute nothing.
+static int64_t bare_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    int64_t load = k * pass_ns(&g->main);
+    if (holds_first(s, rank)) load += pass_ns(&g->first);
+    if (holds_last(s, rank)) load += pass_ns(&g->last);
+    return load + boundaries_of(s, rank) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+}
+
 // Load of one micro-batch with k main layers, -1 where they do not fit.
 static int64_t find_load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
     int64_t extra = recomputation_ns(s, g, rank, k);
     if (extra < 0) return -1;
-    int64_t load = k * pass_ns(&g->main) + extra, boundaries = boundaries_of(s, rank);
-    if (holds_first(s, rank)) load += pass_ns(&g->first);
-    if (holds_last(s, rank)) load += pass_ns(&g->last);
-    return load + boundaries * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
+    return bare_load_ns(s, g, rank, k) + extra;
 }
 
 enum { LOAD_UNKNOWN = -2 };
@@ -245,11 +252,36 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, int64_t befo
     return e;
 }
 
+// The way that turns round at the end of the pipeline: all that the rank does up to its last forward, that micro-batch forward
+// through the stages behind it, and back. With a barrier it begins and ends with the stages before the rank; without one it
+// closes to a cycle at the rank itself. before: main layers on the ranks before, at most.
+static int64_t turn_round_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t k)
+{
+    const struct layer_terms *main = &g->main;
+    const struct kept *kept = &s->kept[rank];
+    int64_t further = kept_further_rounds(s->priced), ends = s->ranks - 1 - rank, others = s->main_count - k;
+    if (s->local || s->priced->slice_count > 1 || s->priced->layout.schedule == SCHEDULE_ZB_V) return 0;
+    int64_t forward = k * main->forward_ns, weight = k * main->weight_ns,
+            backward = k * main->backward_ns + load_ns(s, g, rank, k) - bare_load_ns(s, g, rank, k);
+    if (holds_first(s, rank)) forward += g->first.forward_ns, backward += g->first.backward_ns, weight += g->first.weight_ns;
+    if (holds_last(s, rank)) forward += g->last.forward_ns, backward += g->last.backward_ns, weight += g->last.weight_ns;
+    int64_t way = s->micro_batches * forward + (kept->backwards ? kept->backwards + further : 0) * backward
+                  + (kept->weights ? kept->weights + further : 0) * weight;
+    if (s->turns > 1) {
+        way += ends * (s->fill_ns + s->send_forward_ns);
+        return way + (s->barrier ? s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns : 0);
+    }
+    int64_t sends = s->send_forward_ns + s->send_backward_ns, through = s->fill_main_ns + s->drain_main_ns;
+    way += backward;
+    if (!s->barrier) return way + (s->group_count == 1 ? larger(others - before, 0) * through : 0) + ends * sends + tail_ns(s, g, rank, k);
+    return way + others * through + (s->ranks - 1) * sends + (rank ? s->fill_first_ns + s->drain_first_ns : 0);
+}
+
 static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t k, int64_t limit_ns)
 {
     struct ends ends = ends_of(s, rank, before);
     int64_t load = load_ns(s, g, rank, k), tail;
-    if (load < 0) return false;
+    if (load < 0 || turn_round_ns(s, g, rank, before, k) > limit_ns) return false;
     load *= s->micro_batches;
     tail = tail_ns(s, g, rank, k);
     // Without a barrier the cycle closes through the rank itself, or, with a joint backward, through the first one.

@@ -28,9 +28,12 @@ struct kept {
     int least;                          // for any of its stages
     int *most;                          // [turns + 1]: for the so many stages that keep the most, together
     int *by_turn;                       // [turns]
+    // Passes of each of its stages before the rank's last forward: at least so many backwards, and weight gradients.
+    int backwards, weights;
 };
 struct kept_cache { struct kept_entry *entries; int count, capacity; int64_t *loads; int64_t load_capacity; struct arena *arena; };
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p);        // [rank_count]
+int kept_further_rounds(const struct priced *p);            // to be added to backwards, and to weights where there are any
 
 struct layout_sketch {
     const struct priced *priced;

@@ -35,6 +35,22 @@ static void hold_most(const struct turn_list *list, const struct schedule_reques
     }
 }
 
+// Passes before the rank's last forward: of the stage that has done the fewest. In steady state each further micro-batch
+// adds one of each; ZB-V's turns are not looked at.
+static void count_before_last_forward(struct kept *kept, const struct turn_list *list, const struct schedule_request *r, int *done)
+{
+    int last = list->count - 1;
+    if (r->kind == SCHEDULE_ZB_V || r->slice_count > 1) return;
+    while (list->turns[last].pass != PASS_FORWARD) last--;
+    for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {
+        int least = r->micro_batches;
+        for (int k = 0; k < r->virtual_stages; k++) done[k] = 0;
+        for (int i = 0; i < last; i++) done[list->turns[i].turn] += (int)list->turns[i].pass == pass;
+        for (int k = 0; k < r->virtual_stages; k++) least = done[k] < least ? done[k] : least;
+        *(pass == PASS_BACKWARD ? &kept->backwards : &kept->weights) = least;
+    }
+}
+
 static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
 
 static void sum_up(struct kept *kept, int turns, struct arena *arena)
@@ -69,9 +85,15 @@ static void count_kept(struct kept_entry *e, const struct priced *p, struct aren
         struct turn_list list = {turns, 0, capacity, e->micro_batches};
         generator_of((int)e->kind)(&list, &r, rank);
         hold_most(&list, &r, held, e->kept[rank].by_turn);
+        count_before_last_forward(&e->kept[rank], &list, &r, held);
     }
     arena_reset(arena, mark);
     for (int rank = 0; rank < p->rank_count; rank++) sum_up(&e->kept[rank], e->turns, arena);
+}
+
+int kept_further_rounds(const struct priced *p)
+{
+    return p->layout.schedule == SCHEDULE_ZB_V || keeps_all(p->layout.schedule) ? 0 : p->micro_batches - looked_at(p);
 }
 
 const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
