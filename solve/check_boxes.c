@@ -83,11 +83,21 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
     return OK;
 }
 
+// What follows without any bound: before the first round and behind each.
+static enum status couple(struct tree *t, bool *closed)
+{
+    if (*closed) return OK;
+    TRY(check_couple_ranks(&t->k->choices, &t->box));
+    for (int s = 0; s < t->k->p->stages; s++) *closed = *closed || t->box.count[s] == 0;
+    return OK;
+}
+
 static enum status use_rounds(struct tree *t, const struct value *rounds, bool *closed)
 {
     static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
     struct check_proof *k = t->k;
     TRY(value_expect(&k->reader, rounds, t->where, VALUE_ARRAY));
+    TRY(couple(t, closed));
     for (const struct value *v = rounds->first; v; v = v->next) {
         struct check_round round = {.coefficients = k->coefficients};
         bool relaxed = false;
@@ -100,6 +110,7 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
         if (round.has_weights && k->result->infeasible)
             return NOT_PROVEN_HERE(k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
         if (!*closed) TRY(check_use_round(k->mixer, &t->box, &round, k->result->bound_ns, closed));
+        TRY(couple(t, closed));
         k->result->rounds++;
     }
     return OK;

@@ -33,6 +33,9 @@ int64_t check_resource_limit(const struct check_problem *p, int resource);      
 // counted: resources whose use is followed exactly, where a round asks for it.
 enum status check_open_mixer(struct check_mixer **m, const struct check_choices *c, const bool *counted, struct arena *arena);
 
+// Ranks with several stages: takes out what cannot stand with any choices of the rank's other stages.
+enum status check_couple_ranks(const struct check_choices *c, struct check_box *box);
+
 // Takes out of the box what a plan below bound_ns cannot contain (bound_ns < 0: what no plan can contain; then no weights).
 // *closed: nothing is left.
 enum status check_use_round(struct check_mixer *m, struct check_box *box, const struct check_round *round, int64_t bound_ns,

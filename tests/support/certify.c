@@ -185,6 +185,15 @@ static const struct check_choice *pick(const struct maker *m, const struct check
     return best;
 }
 
+// true: nothing is left.
+static bool couple(struct maker *m, struct check_box *box)
+{
+    bool empty = false;
+    assert_int_equal(check_couple_ranks(&m->choices, box), OK);
+    for (int s = 0; s < m->p->stages; s++) empty = empty || !box->count[s];
+    return empty;
+}
+
 static bool use(struct maker *m, struct check_box *box, const struct step *step)
 {
     int symbols = check_symbol_count(m->p);
@@ -194,7 +203,7 @@ static bool use(struct maker *m, struct check_box *box, const struct step *step)
     for (int i = 0; i < step->count; i++)
         for (int k = 0; k < symbols; k++) m->coefficients[k] += step->weights[i] * m->paths[step->paths[i]].counts[k];
     assert_int_equal(check_use_round(m->mixer, box, &round, m->claim->infeasible ? -1 : m->claim->bound_ns, &closed), OK);
-    return closed;
+    return closed || couple(m, box);
 }
 
 static void put_step(struct maker *m, const struct step *step)
@@ -340,7 +349,7 @@ static void make_box(struct maker *m, struct check_box *box, int depth)
     json_open_array(&m->boxes, "rounds");
     bool empty = false;
     for (int s = 0; s < m->p->stages; s++) empty = empty || !box->count[s];
-    bool closed = empty || use_steps(m, box);
+    bool closed = empty || couple(m, box) || use_steps(m, box);
     json_close_array(&m->boxes);
     bool splits = !closed && find_split(m, box, &stage, &load);
     if (!splits) {
