@@ -98,7 +98,8 @@ static enum status try_choice(struct visit *v, const struct check_choice *x, int
     const struct check_problem *p = v->c->p;
     struct check_choice *to = &v->scratch;
     int64_t *forward = to->forward, *backward = to->backward;
-    TRY(check_spend(p, v->c->work, 40 + 8 * (uint64_t)p->rule_count));
+    int peaks = v->c->g->peaks[check_rank_of(p, v->stage)].count;
+    TRY(check_spend(p, v->c->work, (uint64_t)(x->layers + 20) * (uint64_t)(p->rule_count + p->slices) + (uint64_t)p->turns * (uint64_t)(peaks + 4)));
     if (!check_offers(p, v->stage, x) || !check_obeys_rules(p, v->stage, x, first)) return OK;
     *to = *x;
     to->forward = forward;

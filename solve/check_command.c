@@ -75,7 +75,7 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     int64_t work_limit = CHECK_WORK_DEFAULT;
     bool helped;
     const struct option options[] = {
-        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^12)"},
+        {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^11)"},
     };
     struct check_text certificate, priced;
     struct check_result result;

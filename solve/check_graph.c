@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 enum { OPERATIONS_MOST = 1 << 23 };
+#define COMPARISONS_MOST ((int64_t)1 << 32)
 
 const char *const check_kind_names[] = {"forward", "backward", "weight", "sync", "optimizer", "send_forward.blocking",
     "send_forward.link", "send_forward.delay", "send_backward.blocking", "send_backward.link", "send_backward.delay",
@@ -19,6 +20,7 @@ struct build {
     int turn_count;
     struct edge *edges;
     int edge_count, edge_capacity;
+    int64_t comparisons;                    // of moments
     struct arena *arena;
 };
 
@@ -151,6 +153,7 @@ static bool is_within(const int *one, const int *other, int count)
 static void note_moment(struct build *b, struct check_peaks *peaks, const int *held)
 {
     int turns = b->p->turns, kept = 0;
+    b->comparisons += (int64_t)turns * (peaks->count + 1);
     for (int i = 0; i < peaks->count; i++)
         if (is_within(held, peaks->held + i * turns, turns)) return;
     for (int i = 0; i < peaks->count; i++) {
@@ -164,7 +167,7 @@ static void note_moment(struct build *b, struct check_peaks *peaks, const int *h
 }
 
 // A micro-batch is held by a stage from its forward's first slice to its last backward (weight gradient, where it is split).
-static void find_peaks(struct build *b, int rank)
+static enum status find_peaks(struct build *b, int rank)
 {
     enum check_pass last = b->p->splits_backward ? PASS_W : PASS_B;
     int *held = TAKE(b->arena, b->p->turns, int);
@@ -176,7 +179,9 @@ static void find_peaks(struct build *b, int rank)
             note_moment(b, &b->g->peaks[rank], held);
             held[t->turn]--;
         }
+        if (b->comparisons > COMPARISONS_MOST) return check_refuse(&b->p->reader, "", "the schedule has more full moments than are checked");
     }
+    return OK;
 }
 
 // ---- messages
@@ -394,7 +399,7 @@ enum status check_build_graph(struct check_graph *g, const struct check_problem 
     g->exists = TAKE(arena, g->offset[KINDS] + 1, bool);
     g->peaks = TAKE(arena, p->ranks, struct check_peaks);
     TRY(order_turns(&b));
-    for (int rank = 0; rank < p->ranks; rank++) find_peaks(&b, rank);
+    for (int rank = 0; rank < p->ranks; rank++) TRY(find_peaks(&b, rank));
     send_messages(&b);
     TRY(check_weave_streams(&b.streams, arena));
     if (g->parts[1]) order_links(&b);
