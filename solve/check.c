@@ -63,6 +63,24 @@ enum status check_priced_path(const char **path, const struct check_text *certif
     return find_priced(&r, root, path, &hash);
 }
 
+enum status check_is_problem(bool *is, const struct check_text *certificate, const struct check_text *text, struct arena *arena,
+                             struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct value *root;
+    const char *path, *hash, *role;
+    char found[CHECK_HASH];
+    *is = false;
+    TRY(read_envelope(&r, certificate, &root, arena));
+    TRY(find_priced(&r, root, &path, &hash));
+    check_hash(text->text, text->size, found);
+    for (const struct value *v = value_get(root, "made_from")->first; v; v = v->next) {
+        TRY(read_source(&r, v, &role, &path, &hash));
+        *is = *is || (!strcmp(role, "problem") && !strcmp(hash, found));
+    }
+    return OK;
+}
+
 // ---- the proof
 
 static enum status read_claims(const struct reader *r, const struct value *proof, struct check_result *result)

@@ -34,4 +34,8 @@ enum status check_certificate(struct check_result *result, const struct check_te
 // The path that the certificate gives for the priced document it was made from.
 enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err);
 
+// Whether the certificate was made from a problem document with these bytes.
+enum status check_is_problem(bool *is, const struct check_text *certificate, const struct check_text *text, struct arena *arena,
+                             struct error *err);
+
 #endif

@@ -10,7 +10,7 @@
 
 command_function command_check;
 
-static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json] [--work-limit N]";
+static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [--work-limit N]";
 
 enum { FILE_MOST = 1 << 28 };
 
@@ -50,7 +50,25 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-static void print_result(const struct check_result *r, const char *priced, double seconds)
+// The priced document: the one given; that which the certificate names, where none or the problem is given. *problem: the
+// problem that was given, else NULL.
+static enum status find_priced(struct check_text *priced, const char *given, const char **problem, const struct check_text *certificate,
+                               struct arena *arena, struct error *err)
+{
+    const char *path;
+    bool is_problem = false;
+    *problem = NULL;
+    if (given) {
+        TRY(read_whole(priced, given, arena, err));
+        TRY(check_is_problem(&is_problem, certificate, priced, arena, err));
+        if (!is_problem) return OK;
+        *problem = given;
+    }
+    TRY(check_priced_path(&path, certificate, arena, err));
+    return read_whole(priced, beside(certificate->file, path, arena), arena, err);
+}
+
+static void print_result(const struct check_result *r, const char *priced, const char *problem, double seconds)
 {
     if (!r->accepted) {
         printf("not proven: %s\n", r->reason);
@@ -64,13 +82,13 @@ static void print_result(const struct check_result *r, const char *priced, doubl
     printf("  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of a graph of "
            "%lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
            (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    printf("  assumed    the prices of %s\n", priced);
+    printf("  assumed    the prices of %s%s%s\n", priced, problem ? ", and that they are those of " : "", problem ? problem : "");
     printf("  took       %.3f s\n", seconds);
 }
 
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *paths[2];
+    const char *paths[2], *problem;
     int count;
     int64_t work_limit = CHECK_WORK_DEFAULT;
     bool helped;
@@ -84,13 +102,9 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
     if (helped) return OK;
     TRY(read_whole(&certificate, paths[0], arena, err));
-    if (count == 1) {
-        TRY(check_priced_path(&paths[1], &certificate, arena, err));
-        paths[1] = beside(paths[0], paths[1], arena);
-    }
-    TRY(read_whole(&priced, paths[1], arena, err));
+    TRY(find_priced(&priced, count > 1 ? paths[1] : NULL, &problem, &certificate, arena, err));
     TRY(check_certificate(&result, &certificate, &priced, (uint64_t)work_limit, arena, err));
-    print_result(&result, paths[1], seconds_since(&start));
+    print_result(&result, priced.file, problem, seconds_since(&start));
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }

@@ -341,6 +341,12 @@ refuses "short.json: line" check short.json priced.json
 refuses "nothere.json" check nothere.json
 refuses "nothere.json" check certificate.json nothere.json
 refuses "kind" check priced.json
+hash=$(sha256sum "$documents/problem.json" | cut -d' ' -f1)
+sed 's/"made_from": \[/&{"role": "problem", "path": "problem.json", "sha256": "'"$hash"'"},/' certificate.json > whole.json
+gives 0 check whole.json "$documents/problem.json"
+says "those of .*problem.json" out
+gives 1 check certificate.json "$documents/problem.json"
+says "SHA-256" out
 
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"
