@@ -117,10 +117,11 @@ $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
-# Random problems against enumeration, 2,000 and 400 of each schedule; make test runs 300 and 25.
-test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules
+# Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes; make test runs 300, 25 and 60.
+test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tests/test_eliminate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_schedules 400
+	$(OUT)/tests/test_eliminate 300
 
 # 20,000 random damages to certificates; make test runs 2,000.
 test-mutations: $(OUT)/tests/test_check_mutations

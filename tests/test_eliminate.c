@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formulate/price.h"
@@ -18,7 +19,8 @@
 
 #include <cmocka.h>
 
-enum { PROBLEMS = 300, PATHS = 5 };
+enum { PATHS = 5 };
+static int problem_count = 60;      // test_eliminate COUNT: as many
 
 static const int64_t one = (int64_t)1 << WEIGHT_BITS;
 
@@ -145,8 +147,8 @@ static void test_dynamic_is_the_least_value(void **state)
 {
     (void)state;
     by_ranks_seen = 0;
-    assert_true(each_problem(1, PROBLEMS, check_dynamic) > PROBLEMS / 2);
-    assert_true(by_ranks_seen >= PROBLEMS / 50);
+    assert_true(each_problem(1, problem_count, check_dynamic) > problem_count / 2);
+    assert_true(by_ranks_seen >= problem_count / 50);
 }
 
 // ---- elimination
@@ -187,7 +189,7 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
 static void test_no_plan_below_the_target_goes(void **state)
 {
     (void)state;
-    assert_true(each_problem(2, PROBLEMS, check_eliminate) > PROBLEMS / 2);
+    assert_true(each_problem(2, problem_count, check_eliminate) > problem_count / 2);
 }
 
 // ---- boxes
@@ -246,7 +248,7 @@ static void check_boxes(struct prepared *p, struct random *rng, struct arena *ar
 static void test_splitting_ends_at_the_optimum(void **state)
 {
     (void)state;
-    assert_true(each_problem(3, PROBLEMS, check_boxes) > PROBLEMS / 2);
+    assert_true(each_problem(3, problem_count, check_boxes) > problem_count / 2);
 }
 
 // A step whose weights are tampered with proves nothing more than what it says: a box with a plan below the target never
@@ -273,7 +275,7 @@ static void check_repeat(struct prepared *p, struct random *rng, struct arena *a
 static void test_a_box_with_a_better_plan_is_never_closed(void **state)
 {
     (void)state;
-    assert_true(each_problem(4, PROBLEMS / 2, check_repeat) > PROBLEMS / 4);
+    assert_true(each_problem(4, problem_count / 2, check_repeat) > problem_count / 4);
 }
 
 // ---- the whole search
@@ -307,7 +309,7 @@ static void check_search(struct prepared *p, struct random *rng, struct arena *a
 static void test_the_search_by_boxes_is_exact(void **state)
 {
     (void)state;
-    assert_true(each_problem(5, PROBLEMS, check_search) > PROBLEMS / 2);
+    assert_true(each_problem(5, problem_count, check_search) > problem_count / 2);
 }
 
 // ---- the proof that the search leaves behind
@@ -384,11 +386,12 @@ static void check_proof(struct prepared *p, struct random *rng, struct arena *ar
 static void test_the_proof_holds_and_faults_in_it_are_found(void **state)
 {
     (void)state;
-    assert_true(each_problem(6, PROBLEMS, check_proof) > PROBLEMS / 2);
+    assert_true(each_problem(6, problem_count, check_proof) > problem_count / 2);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1) problem_count = atoi(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dynamic_is_the_least_value),
         cmocka_unit_test(test_no_plan_below_the_target_goes),

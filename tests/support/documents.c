@@ -150,7 +150,7 @@ const struct planted planted_damages[] = {
     {FORMAT_SAMPLES, "\"stopped_by\": \"width\"", "\"stopped_by\": \"lunch\"", "samples[1].stopped_by", true},
     {FORMAT_SAMPLES, "[128, 192, 64]", "[128, 192, 64, 1, 1]", "samples[0].dimensions", true},
     // foreign configs (no schema of ours)
-    {FORMAT_CONFIG, "\"llama\"", "\"mixtral\"", "model_type", false},
+    {FORMAT_CONFIG, "\"llama\"", "\"falcon\"", "model_type", false},
     {FORMAT_CONFIG, "\"head_dim\": null", "\"num_local_experts\": 8", "num_local_experts", false},
     {FORMAT_CONFIG, "\"head_dim\": null", "\"vision_config\": {}", "vision_config", false},
     {FORMAT_CONFIG, "\"hidden_size\": 64", "\"hidden_size\": \"64\"", "hidden_size", false},
