@@ -246,9 +246,11 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, int64_t befo
     if (rank == 0) return e;
     int64_t others = rank - s->has_first;       // every stage before holds a layer at least
     bool many = before > others && s->turns == 1 && s->priced->slice_count == 1;
-    e.fill_ns = s->fill_first_ns + larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0) + rank * s->send_forward_ns;
+    e.fill_ns = s->fill_first_ns + larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0) + rank * s->send_forward_ns
+                - s->block_forward_ns;      // what blocks the rank itself is in its load
     if (!s->joint || s->local) return e;
-    e.drain_ns = s->drain_first_ns + larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0) + rank * s->send_backward_ns;
+    e.drain_ns = s->drain_first_ns + larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0) + rank * s->send_backward_ns
+                 - s->block_backward_ns;
     return e;
 }
 
