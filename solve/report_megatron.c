@@ -1,22 +1,11 @@
 // A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as comments, so that nobody
 // believes a plan was handed over that was not. Layout grammar: stages separated by '|', E embedding, t decoder layer,
-// L loss, x*n repeats; one E first, one L last.
+// L loss, x*n repeats; one E first, one L last. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
 #include <inttypes.h>
 
-#include "solve/report.h"
+#include "solve/report_megatron.h"
 
-struct exporter {
-    struct report_out *out;
-    const struct plan *plan;
-    const struct problem *problem;      // NULL: not at hand
-    int layer_count;
-    int *blocks;                        // [stage]: decoder layers
-    bool *holds_embedding, *holds_head; // [stage]
-    bool ends_assumed;                  // first and last layer are taken for embedding and head
-    int unknown_layers;                 // neither embedding, block nor head
-};
-
-static char letter_of(const struct exporter *e, int layer)
+static char letter_of(const struct megatron *e, int layer)
 {
     const struct model *model = e->problem ? &e->problem->model : NULL;
     char by_place = layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
@@ -32,7 +21,20 @@ static char letter_of(const struct exporter *e, int layer)
     return '?';
 }
 
-static void count_layers(struct exporter *e, struct arena *arena)
+static void find_experts(struct megatron *e)
+{
+    for (int i = 0; e->problem && i < e->problem->model.run_count; i++) {
+        const struct layer_run *run = &e->problem->model.runs[i];
+        if (run->kind != LAYER_MOE) continue;
+        const struct expert_shape *x = &run->experts;
+        if (!e->experts) e->experts = x;
+        e->experts_differ |= x->experts != e->experts->experts || x->top_k != e->experts->top_k ||
+                             x->ffn != e->experts->ffn || x->shared_ffn != e->experts->shared_ffn;
+    }
+    if (e->experts_differ) e->experts = NULL;
+}
+
+static void count_layers(struct megatron *e, struct arena *arena)
 {
     const struct plan *plan = e->plan;
     const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
@@ -52,7 +54,7 @@ static void count_layers(struct exporter *e, struct arena *arena)
     e->holds_embedding[0] = e->holds_head[plan->stage_count - 1] = true;
 }
 
-static const char *layout_text(const struct exporter *e, struct arena *arena)
+static const char *layout_text(const struct megatron *e, struct arena *arena)
 {
     struct report_out text;
     report_out_begin(&text, arena);
@@ -74,24 +76,54 @@ static void put_flag(struct report_out *out, const char *flag, bool wanted)
     if (wanted) report_print(out, "  --%s\n", flag);
 }
 
-static void put_parallel(const struct exporter *e)
+static void put_parallel(const struct megatron *e)
 {
     const struct plan *plan = e->plan;
     const struct layout *l = &plan->layout;
     put_count(e->out, "tensor-model-parallel-size", l->tensor);
     put_count(e->out, "context-parallel-size", l->context);
-    put_count(e->out, "pipeline-model-parallel-size", plan->stage_count);
+    if (l->expert > 1) put_count(e->out, "expert-model-parallel-size", l->expert);
+    put_count(e->out, "pipeline-model-parallel-size", l->pipeline);
     if (plan->stage_count > 1)
         report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
     put_count(e->out, "micro-batch-size", l->micro_batch);
     put_count(e->out, "global-batch-size", (int64_t)plan->micro_batches * l->micro_batch * l->data);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
-    put_flag(e->out, "use-distributed-optimizer", l->zero == 1);
+    put_flag(e->out, "use-distributed-optimizer", l->zero >= 1 || l->offload_optimizer);
+    put_flag(e->out, "optimizer-cpu-offload", l->offload_optimizer);
+    put_flag(e->out, "use-precision-aware-optimizer", l->offload_optimizer);    // offloading asks for both
     put_flag(e->out, "overlap-grad-reduce", l->gradient_sync == SYNC_OVERLAPPED);
     put_flag(e->out, "attention-backend flash", l->fused_attention);
 }
 
-static void put_model(const struct exporter *e)
+// Which decoder layers are mixtures: runs of zeros and ones, in the words of --moe-layer-freq.
+static void put_mixture_pattern(const struct megatron *e)
+{
+    const struct model *model = &e->problem->model;
+    const char *before = "";
+    report_print(e->out, "  --moe-layer-freq '(");
+    for (int i = 0; i < model->run_count; i++) {
+        enum layer_kind kind = model->runs[i].kind;
+        if (kind != LAYER_BLOCK && kind != LAYER_MOE) continue;
+        report_print(e->out, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
+        before = "+";
+    }
+    report_print(e->out, ")'\n");
+}
+
+static void put_experts(const struct megatron *e)
+{
+    const struct expert_shape *x = e->experts;
+    if (!x) return;
+    put_count(e->out, "num-experts", x->experts);
+    put_count(e->out, "moe-router-topk", x->top_k);
+    put_count(e->out, "moe-ffn-hidden-size", x->ffn);
+    if (x->shared_ffn) put_count(e->out, "moe-shared-expert-intermediate-size", x->shared_ffn);
+    put_flag(e->out, "moe-token-dispatcher-type alltoall", true);
+    put_mixture_pattern(e);
+}
+
+static void put_model(const struct megatron *e)
 {
     int blocks = 0;
     for (int s = 0; s < e->plan->stage_count; s++) blocks += e->blocks[s];
@@ -119,10 +151,11 @@ static void put_model(const struct exporter *e)
     put_flag(e->out, "add-qkv-bias", m->qkv_bias && !m->linear_bias);
     put_flag(e->out, "untie-embeddings-and-output-weights", !m->tied_embeddings);
     if (!m->dropout) report_print(e->out, "  --attention-dropout 0\n  --hidden-dropout 0\n");
+    put_experts(e);
 }
 
 // Decoder layers of a stage that are fully recomputed, or -1 for selective.
-static int full_layers(const struct exporter *e, int s)
+static int full_layers(const struct megatron *e, int s)
 {
     const struct plan_stage *stage = &e->plan->stages[s];
     if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
@@ -132,7 +165,7 @@ static int full_layers(const struct exporter *e, int s)
 
 // One setting for the whole model: all selective, or the first k layers of every stage (fewer where a stage has fewer).
 // Returns whether that is what the plan says.
-static bool put_recompute(const struct exporter *e)
+static bool put_recompute(const struct megatron *e)
 {
     int most = 0, selective = 0;
     bool all_layers = true, uniform = true;
@@ -156,76 +189,6 @@ static bool put_recompute(const struct exporter *e)
     return true;
 }
 
-static void put_placement(const struct exporter *e)
-{
-    const struct plan *plan = e->plan;
-    report_print(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
-                         "SLURM_HOSTFILE) so that the ranks\n"
-                         "# fall on these node groups:\n");
-    for (int s = 0; s < plan->stage_count; s++) {
-        int64_t rank = s * plan->devices_per_stage;
-        report_print(e->out, "#   ranks %" PRId64 "-%" PRId64 ": stage %d on %s (%s)\n", rank,
-                     rank + plan->devices_per_stage - 1, s, plan->group_names[plan->stages[s].group],
-                     plan->group_gpus[plan->stages[s].group]);
-    }
-}
-
-static void put_recompute_notes(const struct exporter *e)
-{
-    report_print(e->out, "#   - recomputation that differs between stages; no recompute flag is set, and without it "
-                         "stages may run out of\n"
-                         "#     memory (full granularity everywhere is safe and slower). The plan:\n");
-    for (int s = 0; s < e->plan->stage_count; s++) {
-        const struct plan_stage *stage = &e->plan->stages[s];
-        report_print(e->out, "#       stage %d: %s", s, recompute_names[stage->recompute]);
-        if (stage->recompute == RECOMPUTE_FIRST_LAYERS) report_print(e->out, " %d", stage->recomputed_layers);
-        report_print(e->out, "\n");
-    }
-}
-
-static void put_compression_notes(const struct exporter *e)
-{
-    const struct plan *plan = e->plan;
-    for (int s = 0; s < plan->stage_count; s++) {
-        const struct plan_stage *stage = &plan->stages[s];
-        if (stage->gradient_option)
-            report_print(e->out, "#   - low-rank gradient sync of stage %d, rank %d\n", s,
-                         plan->gradient_options[stage->gradient_option].rank);
-        if (stage->boundary_option)
-            report_print(e->out, "#   - low-rank backward transfers from stage %d to stage %d, rank %d%s\n", s, s - 1,
-                         plan->boundary_options[stage->boundary_option].rank,
-                         plan->boundary_options[stage->boundary_option].epilogue_only ? ", in the drain only" : "");
-    }
-}
-
-static void put_notes(const struct exporter *e, bool recompute_said)
-{
-    const struct plan *plan = e->plan;
-    size_t before = (report_print(e->out, "\n# Not expressed by these flags:\n"), e->out->length);
-    if (!recompute_said) put_recompute_notes(e);
-    put_compression_notes(e);
-    if (plan->layout.schedule == SCHEDULE_GPIPE)
-        report_print(e->out, "#   - the gpipe schedule: Megatron-LM runs 1F1B\n");
-    if (plan->layout.fused_embedding_sync) report_print(e->out, "#   - the fused embedding synchronisation\n");
-    for (int s = 1; s < plan->stage_count; s++)
-        if (plan->stages[s].group != plan->stages[0].group) {
-            report_print(e->out, "#   - stages on unlike node groups: only the order of the hosts does it (above)\n");
-            break;
-        }
-    if (!e->problem)
-        report_print(e->out, "#   - the model's shape, sequence length and precision: the plan's problem was not found "
-                             "or has changed since\n");
-    if (e->problem && !e->problem->model.has_shape)
-        report_print(e->out, "#   - the model's shape: its layers were measured, not described\n");
-    if (e->ends_assumed)
-        report_print(e->out, "#   - (assumed: the embedding stands on the first stage and the loss on the last%s)\n",
-                     e->problem ? "" : ", as layers of their own");
-    if (e->unknown_layers)
-        report_print(e->out, "#   - %d measured layers that are neither embedding, decoder layer nor head\n",
-                     e->unknown_layers);
-    if (e->out->length == before) report_print(e->out, "#   (nothing)\n");
-}
-
 // A plan that was edited since may name layers that the model lacks.
 static bool fits(const struct problem *problem, const struct plan *plan)
 {
@@ -242,21 +205,22 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
         return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
                     outcome_names[plan->outcome]);
     report_out_begin(&out, arena);
-    struct exporter e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
+    struct megatron e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
     count_layers(&e, arena);
+    find_experts(&e);
     report_print(&out,
                  "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"
                  "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
                  "and learning rate\n"
                  "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
                  plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
-                 report_time(plan->bound_ns, arena), PLUMBLINE_VERSION, plan->stage_count * plan->devices_per_stage);
+                 report_time(plan->bound_ns, arena), PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
     bool recompute_said = put_recompute(&e);
     report_print(&out, ")\n");
-    put_placement(&e);
-    put_notes(&e, recompute_said);
+    megatron_put_placement(&e);
+    megatron_put_notes(&e, recompute_said);
     *text = out.text;
     *length = out.length;
     return OK;

@@ -22,21 +22,42 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                  proven ? "proven optimal" : sentences[plan->outcome]);
     report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
                  100 * plan_gap(plan), 100 * plan->gap_asked);
+    if (!plan->iteration_high_ns) return;
+    report_print(out, "  costs      leave %s to %s open", report_time(plan->iteration_low_ns, out->arena),
+                 report_time(plan->iteration_high_ns, out->arena));
+    if (plan->runner_up_ns)
+        report_print(out, "; the best of another layout, %s, lies %s", report_time(plan->runner_up_ns, out->arena),
+                     plan->runner_up_inside ? "inside" : "outside");
+    report_print(out, "\n");
+}
+
+static void print_slices(struct report_out *out, const struct layout *l)
+{
+    if (l->slice_count == 1) return;
+    report_print(out, "  slices     of");
+    for (int i = 0; i < l->slice_count; i++) report_print(out, "%s %" PRId64, i ? "," : "", l->slices[i]);
+    report_print(out, " tokens\n");
 }
 
 static void print_layout(struct report_out *out, const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
     int64_t sequences = (int64_t)plan->micro_batches * l->micro_batch * l->data;
+    const char *stages = l->virtual_stages > 1 ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages) : "stages",
+               *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
     report_print(
-        out, "  layout     %d pipeline stages x %" PRId64 " GPUs (tensor %d, context %d, data %d) = %" PRId64 " GPUs\n",
-        plan->stage_count, plan->devices_per_stage, l->tensor, l->context, l->data,
-        plan->stage_count * plan->devices_per_stage);
+        out, "  layout     %d pipeline %s x %" PRId64 " GPUs (tensor %d, context %d, data %d%s) = %" PRId64 " GPUs\n",
+        l->pipeline, stages, plan->devices_per_stage, l->tensor, l->context, l->data, expert,
+        l->pipeline * plan->devices_per_stage);
     report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s\n", schedule_names[l->schedule],
                  plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s");
-    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero,
-                 l->sequence_parallel ? ", sequence parallel" : "", l->fused_attention ? ", fused attention" : "",
-                 l->fused_embedding_sync ? ", fused embedding sync" : "");
+    report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero,
+                 l->offload_optimizer ? ", offloaded optimizer" : "", l->sequence_parallel ? ", sequence parallel" : "",
+                 l->fused_attention ? ", fused attention" : "", l->fused_embedding_sync ? ", fused embedding sync" : "",
+                 l->barrier ? "" : ", no barrier");
+    print_slices(out, l);
+    if (l->local_loss_every)
+        report_print(out, "  losses     local, one every %d stage%s\n", l->local_loss_every, l->local_loss_every == 1 ? "" : "s");
     if (plan->iteration_ns > 0)
         report_print(out, "  throughput %.4g sequences/s (%" PRId64 " sequences per iteration)\n",
                      (double)sequences / ((double)plan->iteration_ns / 1e9), sequences);
@@ -77,10 +98,11 @@ static void print_placement(struct report_out *out, const struct plan *plan)
     static const char *const headings[] = {"stage", "layers", "count",     "node group",
                                            "GPU",   "ranks",  "recompute", "compression"};
     struct report_table t;
+    struct schedule_request request = plan_request(plan);
     report_table_begin(&t, headings, "rlrlllll", out->arena);
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
-        int64_t rank = s * plan->devices_per_stage;
+        int64_t rank = schedule_rank_of(&request, s) * plan->devices_per_stage;
         report_cell(&t, arena_print(out->arena, "%d", s));
         report_cell(&t, range_text(stage->first_layer, stage->first_layer + stage->layer_count - 1, out->arena));
         report_cell(&t, arena_print(out->arena, "%d", stage->layer_count));
@@ -105,9 +127,11 @@ static void print_times(struct report_out *out, const struct plan *plan)
 {
     static const char *const headings[] = {"stage",     "forward",  "backward", "send on",
                                            "back here", "in drain", "sync",     "optimizer"};
+    static const char *const split_headings[] = {"stage",     "forward",  "backward", "weight", "send on",
+                                                 "back here", "in drain", "sync",     "optimizer"};
     struct report_table t;
-    bool drain = false;
-    report_table_begin(&t, headings, "rrrrrrrr", out->arena);
+    bool drain = false, split = schedule_splits_backward(plan->layout.schedule);
+    report_table_begin(&t, split ? split_headings : headings, split ? "rrrrrrrrr" : "rrrrrrrr", out->arena);
     for (int i = 0; i < plan->boundary_option_count; i++) drain |= plan->boundary_options[i].epilogue_only;
     for (int s = 0; s < plan->stage_count; s++) {
         const struct plan_stage *stage = &plan->stages[s];
@@ -115,13 +139,15 @@ static void print_times(struct report_out *out, const struct plan *plan)
         report_cell(&t, arena_print(out->arena, "%d", s));
         report_cell(&t, report_milliseconds(stage->forward_ns, out->arena));
         report_cell(&t, report_milliseconds(stage->backward_ns, out->arena));
+        if (split) report_cell(&t, report_milliseconds(stage->weight_ns, out->arena));
         report_cell(&t, last ? "-" : sum_of_parts(stage->send_forward_ns, out->arena));
         report_cell(&t, last ? "-" : sum_of_parts(stage->send_backward_ns, out->arena));
         report_cell(&t, last || !drain ? "-" : sum_of_parts(stage->send_epilogue_ns, out->arena));
         report_cell(&t, stage->sync_ns ? report_milliseconds(stage->sync_ns, out->arena) : "-");
         report_cell(&t, stage->optimizer_ns ? report_milliseconds(stage->optimizer_ns, out->arena) : "-");
     }
-    report_print(out, "\nTimes in ms (of one micro-batch, and of its messages to and from the next stage)\n");
+    report_print(out, "\nTimes in ms (of one micro-batch%s, and of its messages to and from the next stage)\n",
+                 plan->layout.slice_count > 1 ? "'s first slice" : "");
     report_table_print(out, &t);
     if (plan->embedding_sync_ns)
         report_print(out, "  embedding sync of the first and last stage: %s\n",
@@ -135,15 +161,16 @@ static const char *bytes_or_dash(int64_t bytes, struct arena *arena)
 
 static void print_memory(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"stage", "weights", "grads", "optim", "activ", "work", "buf",
-                                           "feedb", "const",   "total", "limit", "",      "used"};
+    bool several = plan->ranks != NULL;         // then a rank's stages share its devices, and their peaks need not meet
+    const char *const headings[] = {several ? "rank" : "stage", "weights", "grads", "optim", "activ", "work", "buf",
+                                    "feedb", "const", "total", "limit", "", "used"};
+    struct schedule_request request = plan_request(plan);
     struct report_table t;
     report_table_begin(&t, headings, "rrrrrrrrrrrlr", out->arena);
-    for (int s = 0; s < plan->stage_count; s++) {
-        const struct memory_parts *m = &plan->stages[s].memory;
-        int64_t total = m->weight_bytes + m->gradient_bytes + m->optimizer_bytes + m->activation_bytes +
-                        m->working_bytes + m->buffer_bytes + m->feedback_bytes + m->constant_bytes;
-        int64_t limit = plan->stages[s].memory_limit_bytes,
+    for (int s = 0; s < (several ? plan->layout.pipeline : plan->stage_count); s++) {
+        const struct memory_parts *m = several ? &plan->ranks[s].memory : &plan->stages[s].memory;
+        int64_t total = memory_total(m);
+        int64_t limit = plan->stages[schedule_stage_of(&request, s, 0)].memory_limit_bytes,
                 parts[] = {m->weight_bytes,  m->gradient_bytes, m->optimizer_bytes, m->activation_bytes,
                            m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
         double share = limit > 0 ? (double)total / (double)limit : 1;
