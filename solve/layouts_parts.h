@@ -16,7 +16,7 @@ struct layouts_context {
 };
 worker_function layouts_serve;
 
-enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_ROOT, REQUEST_SOLVE };
+enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_SCOUT, REQUEST_ROOT, REQUEST_SOLVE };
 
 // A range of the space -> a reason and a value for each of its layouts.
 void request_scan(struct message *m, int64_t first, int64_t end);
@@ -33,7 +33,7 @@ struct layout_answer {
     struct plan plan;                   // stage_count 0: none
     const char *sidelined;
 };
-// request: REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
+// request: REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
 // long at most.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds);
 bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);

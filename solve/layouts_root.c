@@ -1,5 +1,6 @@
 // A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
-// of paths, against the best plan of any layout. The effort is a number of replays and boxes, never a time.
+// of paths, against the best plan of any layout. The effort is a number of replays and boxes (0: the search for a plan
+// alone), never a time.
 #include "solve/eliminate_search.h"
 #include "solve/incumbent.h"
 #include "solve/layouts_parts.h"
@@ -40,6 +41,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;
     incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told, (void *)(uintptr_t)x->stop, arena);
     if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
+    if (!effort.boxes) return OK;
     int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
     if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;
     struct box_search_settings settings = {.target_ns = target_ns, .gap = x->settings->gap, .boxes_max = effort.boxes, .should_stop = is_told,

@@ -425,7 +425,7 @@ static void scout(struct search *s)
     int count = spread(round, x.count);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
-        request_look(&requests[i], REQUEST_ROOT, &round[i]->layout, 0, 0);
+        request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0);
     }
     ask(s, requests, count, answers);
     for (int i = 0; i < count; i++) {

@@ -264,11 +264,12 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    // The first look is short; the second is boxes alone, which end where the program is small; then the whole of solving.
-    struct layout_effort first = {200, 1}, second = {100, 400};
-    TRY(layout_root(a, c, priced, cutoff_ns, request == REQUEST_ROOT ? first : second, arena, err));
-    if (request == REQUEST_ROOT || a->finished || *c->stop) return OK;
-    settings.cutoff_ns = cutoff_ns - (int64_t)(settings.gap * (double)cutoff_ns);
+    // A scout looks for a plan; the first look is short; the second is boxes alone, which end where the program is small;
+    // then the whole of solving.
+    const struct layout_effort scout = {200, 0}, first = {200, 1}, second = {100, 400};
+    struct layout_effort effort = request == REQUEST_SCOUT ? scout : request == REQUEST_ROOT ? first : second;
+    TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
+    if (request != REQUEST_SOLVE || a->finished || *c->stop) return OK;
     settings.cutoff_ns = cutoff_ns;
     TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
     *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, .reason = r.plan.reason,
@@ -314,6 +315,7 @@ void layouts_serve(void *context, struct message *in, struct message *out, struc
     switch (request) {
     case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
     case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;
+    case REQUEST_SCOUT:
     case REQUEST_ROOT:
     case REQUEST_SOLVE: serve_look(c, request, in, out, arena); break;
     }
