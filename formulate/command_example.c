@@ -156,42 +156,40 @@ static enum status run_transformer(int argc, char **argv, const char *usage, str
     return deliver(&problem, &to, arena, err);
 }
 
+// A large transformer on eight stages, as it is commonly trained.
+static struct transformer_request common_request(void)
+{
+    return (struct transformer_request){.costs = "published",
+                                        .precision = BF16,
+                                        .layout = {.tensor = 8,
+                                                   .context = 1,
+                                                   LAYOUT_PLAIN(8),
+                                                   .micro_batch = 1,
+                                                   .schedule = SCHEDULE_1F1B,
+                                                   .gradient_sync = SYNC_OVERLAPPED,
+                                                   .zero = 1},
+                                        .memory_fraction = 0.8,
+                                        .quality_budget = -1};
+}
+
 static enum status run_gpt(int argc, char **argv, struct arena *arena, struct error *err)
 {
-    struct transformer_request request = {.model = "gpt3-175b",
-                                          .cluster = "a100-16x8",
-                                          .costs = "published",
-                                          .sequence = 2048,
-                                          .precision = BF16,
-                                          .layout = {.tensor = 8,
-                                                     .context = 1,
-                                                     LAYOUT_PLAIN(8),
-                                                     .micro_batch = 1,
-                                                     .schedule = SCHEDULE_1F1B,
-                                                     .gradient_sync = SYNC_OVERLAPPED,
-                                                     .zero = 1},
-                                          .memory_fraction = 0.8,
-                                          .quality_budget = -1};
+    struct transformer_request request = common_request();
+    request.model = "gpt3-175b";
+    request.cluster = "a100-16x8";
+    request.sequence = 2048;
     return run_transformer(argc, argv, "plumbline example gpt [OPTION ...] -o FOLDER", &request, arena, err);
 }
 
 // Half precision of the kind that both GPU types have; four GPUs share a layer, so that a replica spans both types.
 static enum status run_mixed(int argc, char **argv, struct arena *arena, struct error *err)
 {
-    struct transformer_request request = {.model = "llama-3.1-70b",
-                                          .cluster = "mixed-a100-v100",
-                                          .costs = "published",
-                                          .sequence = 4096,
-                                          .precision = FP16,
-                                          .layout = {.tensor = 4,
-                                                     .context = 1,
-                                                     LAYOUT_PLAIN(8),
-                                                     .micro_batch = 1,
-                                                     .schedule = SCHEDULE_1F1B,
-                                                     .gradient_sync = SYNC_OVERLAPPED,
-                                                     .zero = 1},
-                                          .memory_fraction = 0.8,
-                                          .quality_budget = -1};
+    struct transformer_request request = common_request();
+    request.model = "llama-3.1-70b";
+    request.cluster = "mixed-a100-v100";
+    request.sequence = 4096;
+    request.precision = FP16;
+    request.layout.tensor = 4;
     return run_transformer(argc, argv, "plumbline example mixed [OPTION ...] -o FOLDER", &request, arena, err);
 }
 

@@ -12,6 +12,7 @@
 #include "data/samples.h"
 #include "formulate/price.h"
 #include "tests/support/documents.h"
+#include "tests/support/folder.h"
 #include "tests/support/problems.h"
 #include "tests/support/same.h"
 
@@ -21,7 +22,7 @@
 #include <stdint.h>
 #include <cmocka.h>      // last: it has a macro fail()
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 static struct arena arena;
 static struct error err;
 
@@ -32,21 +33,8 @@ static void expect_ok(enum status status)
     if (status != OK) fail_msg("%s", err.text);
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%.40s/plumbline-XXXXXX", base ? base : "/tmp");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int tear_down(void **state)
-{
-    char command[100];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+static int set_up(void **state) { (void)state; return folder_make(folder); }
+static int tear_down(void **state) { (void)state; return folder_remove(folder); }
 
 static int open_arena(void **state)
 {

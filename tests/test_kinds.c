@@ -8,6 +8,7 @@
 #include "data/file.h"
 #include "data/import_hf.h"
 #include "formulate/price.h"
+#include "tests/support/folder.h"
 #include "tests/support/same.h"
 
 #include <setjmp.h>
@@ -16,23 +17,10 @@
 #include <stdint.h>
 #include <cmocka.h>      // last: it has a macro fail()
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
-static int set_up(void **state)
-{
-    (void)state;
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%.40s/plumbline-XXXXXX", base ? base : "/tmp");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int tear_down(void **state)
-{
-    char command[100];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+static int set_up(void **state) { (void)state; return folder_make(folder); }
+static int tear_down(void **state) { (void)state; return folder_remove(folder); }
 
 static void must(enum status status, const struct error *err)
 {

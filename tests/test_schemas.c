@@ -8,6 +8,7 @@
 #include "data/problem.h"
 #include "data/verdict.h"
 #include "tests/support/documents.h"
+#include "tests/support/folder.h"
 #include "tests/support/problems.h"
 
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 #include <stdint.h>
 #include <cmocka.h>      // last: it has a macro fail()
 
-static char folder[64];
+static char folder[FOLDER_SIZE];
 
 static void run(const char *command)
 {
@@ -31,21 +32,8 @@ static bool validator_is_missing(void)
     return true;
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%.40s/plumbline-XXXXXX", base ? base : "/tmp");
-    return mkdtemp(folder) ? 0 : 1;
-}
-
-static int tear_down(void **state)
-{
-    char command[100];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+static int set_up(void **state) { (void)state; return folder_make(folder); }
+static int tear_down(void **state) { (void)state; return folder_remove(folder); }
 
 static void test_shipped(void **state)
 {

@@ -1,0 +1,19 @@
+// See folder.h.
+#include "tests/support/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int folder_make(char folder[FOLDER_SIZE])
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(folder, FOLDER_SIZE, "%.40s/plumbline-XXXXXX", base ? base : "/tmp");
+    return mkdtemp(folder) ? 0 : 1;
+}
+
+int folder_remove(const char *folder)
+{
+    char command[100];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) ? 1 : 0;
+}

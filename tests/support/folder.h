@@ -1,0 +1,10 @@
+// A folder of a test's own, under TMPDIR.
+#ifndef PLUMBLINE_TESTS_SUPPORT_FOLDER_H
+#define PLUMBLINE_TESTS_SUPPORT_FOLDER_H
+
+enum { FOLDER_SIZE = 64 };
+
+int folder_make(char folder[FOLDER_SIZE]);      // both: 0, or 1 where it fails, as cmocka's fixtures want it
+int folder_remove(const char *folder);          // with what is in it
+
+#endif
