@@ -308,6 +308,20 @@ for format in text trace megatron; do
 done
 says traceEvents reported.trace
 says '--pipeline-model-parallel-size' reported.megatron
+# A job with a space: the plan's layout, the fates of all layouts.
+gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts degrees --global-batch 32 --sequence 1024 -o space
+gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json --quiet --gap 0.05
+gives 0 verify space/plan.json
+says '"kind": "plumbline.layouts"' space/layouts.json
+for layouts in space/layouts.json "$documents/layouts.json"; do
+    gives 0 report --layouts $layouts
+    [ -s out ] || complain "report --layouts $layouts: nothing"
+    gives 0 report --layouts $layouts --format csv
+    [ "$(wc -l < out)" = $(($(number $layouts count) + 1)) ] || complain "report --layouts $layouts: expected a header and a row a layout"
+done
+refuses "--layouts" report --top 3 space/plan.json
+refuses "--format" report --layouts space/layouts.json --format trace
+refuses "plumbline.layouts" report --layouts space/plan.json
 gives 0 import hf "$documents/config.json" -o model.json
 says '"kind": "plumbline.model"' model.json
 refuses "expected a format" import onnx "$documents/config.json"
