@@ -244,18 +244,18 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     int64_t length = g->end[at];
     if (!counts) return length;
     memset(g->counts, 0, (size_t)g->symbol_count * sizeof *g->counts);
+    path_memory_begin(g);
     while (at > 0) {
         const struct node *n = &g->nodes[at];
+        bool weighted = comes_weighted(g, at);
+        path_memory_note(g, at, weighted);
         g->counts[n->symbol]++;
-        if (comes_weighted(g, at)) {
-            g->counts[n->weight]++;
-            at = n->weighted;
-        } else {
-            at = n->plain;
-        }
+        if (weighted) g->counts[n->weight]++;
+        at = weighted ? n->weighted : n->plain;
     }
     memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
     counts[g->symbol_count] = 1;
+    path_memory_end(g, counts);
     return length;
 }
 

@@ -19,6 +19,11 @@ int graph_symbol_count(const struct graph *g);
 // ceil(sum(counts x durations) / laps). Ties are broken by the graph alone: same durations, same path.
 int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts);
 
+// From here on the operations of every path that counts were asked for are kept in this arena: in order of time, once for
+// each distinct counts; of a cycle all its laps. NULL: none is known.
+void graph_keep_paths(struct graph *g, struct arena *arena);
+const int *graph_path_operations(const struct graph *g, const int *counts, int *operation_count);
+
 // With a barrier: as above, and the operations of the path in order of time: operations[*operation_count], room for all of
 // the schedule's.
 int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count);

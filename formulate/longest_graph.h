@@ -30,6 +30,7 @@ struct graph {
     int64_t *end, *durations;
     int *counts;
     struct period *period;          // scratch of graph_period, NULL with a barrier
+    struct path_memory *memory;     // NULL: paths are not kept
 };
 
 int graph_node_count(const struct graph *g);            // of the walk
@@ -37,6 +38,11 @@ const struct schedule_request *graph_request(const struct graph *g);
 
 // graph_longest without a barrier.
 int64_t graph_period(struct graph *g, const int64_t *durations, int *counts);
+// One backward step of a path, from a node over its plain or its weighted edge: its operations are noted where paths are kept.
+void path_memory_note(struct graph *g, int node, bool weighted);
+void path_memory_begin(struct graph *g);
+void path_memory_end(struct graph *g, const int *counts);       // laps included
+
 struct period *period_open(const struct graph *g, struct arena *arena);
 
 #endif

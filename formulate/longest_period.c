@@ -109,6 +109,7 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     while (at != 1 + from) {
         const struct node *n = &g->nodes[at];
         bool over = p->end[n->weighted] + (wide)g->durations[n->weight] > p->end[n->plain];
+        path_memory_note(g, at, over);
         counts[n->symbol]++;
         if (over) counts[n->weight]++;
         at = over ? n->weighted : n->plain;
@@ -147,10 +148,12 @@ int64_t graph_period(struct graph *g, const int64_t *durations, int *counts)
     struct ratio r = greatest_ratio(g);
     if (counts) {
         memset(g->counts, 0, ((size_t)g->symbol_count + 1) * sizeof *g->counts);
+        path_memory_begin(g);
         for (int i = 0; i < r.laps; i++)
             count_lap(g, g->period->best_cycle[(i + 1) % r.laps], g->period->best_cycle[i], g->counts);
         memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
         counts[g->symbol_count] = r.laps;
+        path_memory_end(g, counts);
     }
     return r.length / r.laps + (r.length % r.laps > 0);
 }

@@ -8,9 +8,10 @@
 #include "formulate/formulate.h"
 #include "formulate/price.h"
 #include "formulate/range.h"
+#include "solve/certificate.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
-#include "solve/solve.h"
+#include "solve/solve_parts.h"
 #include "solve/verify.h"
 
 static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
@@ -20,11 +21,11 @@ static volatile int stop_asked;
 static void ask_to_stop(int signal) { (void)signal, stop_asked = 1; }
 
 struct request {
-    const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path;
+    const char *problem_path, *plan_path, *start_path, *priced_path, *layouts_path, *certificate_path;
     struct solve_settings settings;
     int64_t threads, alternatives, memory_limit_mib;
     int engine, formulation;
-    bool progress, quiet, helped;
+    bool progress, quiet, helped, shrink;
 };
 
 static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
@@ -49,12 +50,16 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--map", OPTION_TEXT, &s->map_path, 0, 0, NULL, "with --program: write what its columns mean"},
         {"--priced", OPTION_TEXT, &r->priced_path, 0, 0, NULL, "write the priced problem, and name it in the plan"},
         {"--layouts", OPTION_TEXT, &r->layouts_path, 0, 0, NULL, "where the fate of every layout goes, for a job with a space (PLAN.layouts.json)"},
+        {"--certificate", OPTION_TEXT, &r->certificate_path, 0, 0, NULL, "write the proof of the bound, for plumbline check; beside it the priced problem (or --priced)"},
+        {"--shrink-certificate", OPTION_FLAG, &r->shrink, 0, 0, NULL, "with --certificate: leave out of it what it can do without; takes time"},
         {"--recheck", OPTION_FLAG, &s->recheck, 0, 0, NULL, "evaluate the whole proof a second time from its stored numbers"},
         {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL, "address space of a worker process (0: no limit)"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1, NULL, &r->helped, err));
     if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: expected --program beside it");
     if (r->alternatives > 1 && !strcmp(r->plan_path, "-")) return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
+    if (r->shrink && !r->certificate_path) return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
+    s->evidence = r->certificate_path != NULL;
     s->threads = (int)r->threads;
     s->alternatives = (int)r->alternatives;
     s->memory_limit_bytes = r->memory_limit_mib << 20;
@@ -71,6 +76,7 @@ static enum status check_places(const struct request *r, struct error *err)
     if (r->priced_path) TRY(file_check_place(r->priced_path, err));
     if (r->settings.program_path) TRY(milp_check_name(r->settings.program_path, "--program", err));
     if (r->layouts_path) TRY(file_check_place(r->layouts_path, err));
+    if (r->certificate_path) TRY(file_check_place(r->certificate_path, err));
     return r->settings.map_path ? file_check_place(r->settings.map_path, err) : OK;
 }
 
@@ -154,7 +160,7 @@ static int exit_code_of(enum outcome outcome)
 static enum status refuse_single(const struct request *r, struct error *err)
 {
     const struct { bool given; const char *option; } single[] = {
-        {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+        {r->certificate_path, "--certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(single); i++)
         if (single[i].given) return fail(err, BAD_INPUT, "%s: expected a job with one layout, found a space of them", single[i].option);
@@ -202,6 +208,25 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     return OK;
 }
 
+// The proof of the bound, about the priced document as it was written.
+static enum status write_certificate(const struct request *r, const struct solve_result *solved, const struct priced *priced, struct arena *arena, struct error *err)
+{
+    struct certificate_request request = {.priced = priced, .plan = &solved->plan, .evidence = solved->evidence, .shrink = r->shrink};
+    struct certificate_result result;
+    if (!r->certificate_path) return OK;
+    TRY(file_read(r->priced_path, &request.priced_text.text, &request.priced_text.size, arena, err));
+    request.priced_text.file = path_relative(r->certificate_path, r->priced_path, arena);
+    double begin_s = clock_s();
+    TRY(certificate_make(&result, &request, arena, err));
+    if (!result.text) return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
+    TRY(file_write(r->certificate_path, result.text, result.size, err));
+    if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
+        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
+    fprintf(stderr, "certificate: %lld boxes, %lld rounds, %lld weights, %lld paths, %zu bytes; %.2f s, %lld boxes closed anew\n", (long long)result.boxes,
+            (long long)result.rounds, (long long)result.weights, (long long)result.paths, result.size, clock_s() - begin_s, (long long)result.mended);
+    return OK;
+}
+
 static enum status solve_layout(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
 {
     struct priced *priced = TAKE(arena, 1, struct priced);
@@ -216,6 +241,7 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, problem, priced, arena, err));
     say_outcome(&result);
+    TRY(write_certificate(r, &result, priced, arena, err));
     *exit_code = exit_code_of(result.plan.outcome);
     if (*exit_code == 0 && !result.finished && r->settings.alternatives > 1) {
         fprintf(stderr, "stopped before all alternatives were known\n");
@@ -230,6 +256,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(read_request(&r, argc, argv, err));
     if (r.helped) return OK;
     struct problem *problem = TAKE(arena, 1, struct problem);
+    if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     TRY(check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);

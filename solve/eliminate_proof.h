@@ -15,6 +15,9 @@ struct box_record {
     int64_t first_part;         // the number of the first of the two parts; -1: not split
     int branch_stage;           // the only stage at which the parts may differ from what the steps left, or -1
     int branch_rank;            // the only rank whose span may, or -1
+    int branch_choice, branch_group;    // of the second part alone, or -1: what struct box_answer says of the split
+    int64_t branch_load_ns;             // else the first part has lighter choices,
+    int branch_layers;                  // or the rank holds fewer layers
 };
 
 struct box_proof {

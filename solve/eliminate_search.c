@@ -164,8 +164,13 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     box->number = box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
     other.number = box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
     p->records[parent].first_part = box->number;
-    p->records[parent].branch_stage = a->branch_stage;
-    p->records[parent].branch_rank = a->branch_rank;
+    struct box_record *r = &p->records[parent];
+    r->branch_stage = a->branch_stage;
+    r->branch_rank = a->branch_rank;
+    r->branch_choice = a->branch_choice;
+    r->branch_group = a->branch_group;
+    r->branch_load_ns = a->branch_load_ns;
+    r->branch_layers = a->branch_layers;
     push(s, other);
 }
 

@@ -50,7 +50,12 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
-    return graph_compile(&s->graph, &s->schedule, arena, err);
+    TRY(graph_compile(&s->graph, &s->schedule, arena, err));
+    if (!settings->evidence) return OK;
+    graph_keep_paths(s->graph, arena);
+    r->evidence = TAKE(arena, 1, struct solve_evidence);
+    *r->evidence = (struct solve_evidence){.schedule = arena_grow(arena, &s->schedule, 1, 1, sizeof s->schedule), .graph = s->graph};
+    return OK;
 }
 
 // The plan a person brought, if it is one of this problem's.

@@ -5,6 +5,9 @@
 
 #include "data/plan.h"
 #include "data/problem.h"
+#include "data/schedule.h"
+#include "formulate/longest.h"
+#include "solve/eliminate_proof.h"
 
 enum engine { ENGINE_TREE, ENGINE_INTOPT };
 extern const char *const engine_names[];            // "tree", "intopt"
@@ -21,6 +24,7 @@ struct solve_settings {
     enum formulation_kind formulation;
     int progress;                   // -1: when stderr is a terminal, 0 never, 1 always
     int alternatives;               // 0, or how many of the best distinct plans are wanted
+    bool evidence;                  // hand out what a certificate is made of
     bool recheck;                   // evaluate every closed box a second time from the stored numbers
     bool start_search;              // false: no incumbent search (for tests of the tree)
     bool eliminate;                 // false: no elimination (for tests)
@@ -30,6 +34,15 @@ struct solve_settings {
 };
 void solve_defaults(struct solve_settings *s);
 
+// What a certificate is made of (solve/certificate.h): the graph, which has kept its paths, and the search by boxes. Its
+// records name choices as choices_build numbers them.
+struct solve_evidence {
+    const struct schedule *schedule;
+    struct graph *graph;
+    struct box_proof proof;         // count 0: boxes were not tried
+    int64_t proof_bound_ns;         // what the records prove
+};
+
 struct solve_result {
     struct plan plan;
     struct plan *alternatives;      // ascending iteration time, the first is the plan
@@ -37,6 +50,7 @@ struct solve_result {
     bool finished;                  // all that was asked for is known; false: stopped by a limit or a signal
     bool cut_off;                   // proven, and finished: every plan takes cutoff_ns at least, as plan.bound_ns says. No plan, or
                                     // one that is no better
+    struct solve_evidence *evidence;    // NULL where it was not asked for
     const char *sidelined;          // NULL, or what went wrong and was recovered from (a worker died ...)
 };
 

@@ -71,6 +71,10 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
                                            .report = report, .argument = s};
     struct box_search_result r;
     box_search(&r, &s->choices, s->graph, &settings, s->arena);
+    if (s->result->evidence) {
+        s->result->evidence->proof = r.proof;
+        s->result->evidence->proof_bound_ns = r.bound_ns;
+    }
     if (r.bad) return fail(err, SOLVER, "%lld boxes did not prove their bound when their stored numbers were evaluated again", (long long)r.bad);
     if (r.found_better) {
         s->incumbent = (struct incumbent){true, r.found, r.best_ns};

@@ -1,0 +1,388 @@
+// The boxes: along the records of the search, and beyond them where a box stays open. Every round is used on the box by the
+// checker's own function; one that changes nothing is not written.
+#include <string.h>
+
+#include "solve/certificate_parts.h"
+
+enum { DEEPEST = 3000 };
+
+// ---- boxes
+
+struct check_box maker_whole_box(struct maker *m, struct arena *arena)
+{
+    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int), TAKE(arena, m->p.ranks, struct check_span)};
+    for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
+    for (int s = 0; s < m->p.stages; s++) {
+        box.count[s] = m->choices.count[s];
+        box.left[s] = TAKE(arena, box.count[s], int);
+        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
+    }
+    return box;
+}
+
+static void *copy(const void *items, int count, size_t size, struct arena *arena)
+{
+    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
+}
+
+struct check_box maker_copy_box(const struct maker *m, const struct check_box *box, struct arena *arena)
+{
+    struct check_box other = {TAKE(arena, m->p.stages, int *), copy(box->count, m->p.stages, sizeof *box->count, arena),
+                              copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
+    for (int s = 0; s < m->p.stages; s++) other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
+    return other;
+}
+
+int maker_left_in(const struct maker *m, const struct check_box *box)
+{
+    int sum = 0;
+    for (int s = 0; s < m->p.stages; s++) sum += box->count[s];
+    for (int r = 0; r < m->p.ranks; r++) sum += box->spans[r].most - box->spans[r].least;
+    return sum;
+}
+
+static bool is_empty(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (!box->count[s]) return true;
+    for (int r = 0; r < m->p.ranks; r++)
+        if (box->spans[r].least > box->spans[r].most) return true;
+    return false;
+}
+
+static bool is_single(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (box->count[s] > 1) return false;
+    return true;
+}
+
+static bool has_property(const struct maker *m, const struct proof_box *by, int number)
+{
+    const struct check_choice *c = &m->choices.items[by->stage][number];
+    if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
+    return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
+}
+
+struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by, struct arena *arena)
+{
+    struct check_box other = maker_copy_box(m, box, arena);
+    if (by->end == END_SPLIT_RANK) {
+        struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
+        if (below->most >= by->layers) below->most = by->layers - 1;
+        if (others->least < by->layers) others->least = by->layers;
+        return other;
+    }
+    int kept = 0, others = 0;
+    for (int i = 0; i < box->count[by->stage]; i++) {
+        int number = box->left[by->stage][i];
+        if (has_property(m, by, number)) box->left[by->stage][kept++] = number;
+        else other.left[by->stage][others++] = number;
+    }
+    box->count[by->stage] = kept;
+    other.count[by->stage] = others;
+    return other;
+}
+
+// ---- rounds
+
+bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
+{
+    struct check_round r = {.coefficients = m->coefficients, .has_weights = round->path_count > 0, .counts = !round->relaxed, .by_ranks = round->by_ranks};
+    bool closed = false;
+    memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
+    for (int i = 0; i < round->path_count; i++)
+        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->paths[round->paths[i]].counts[k];
+    for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
+    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed;
+    m->err = (struct error){OK, ""};
+    return false;
+}
+
+static struct proof_box *add_box(struct maker *m)
+{
+    if (m->box_count == m->box_capacity) {
+        int capacity = 2 * m->box_capacity + 64;
+        m->boxes = arena_grow(m->arena, m->boxes, (size_t)m->box_count, (size_t)capacity, sizeof *m->boxes);
+        m->box_capacity = capacity;
+    }
+    m->boxes[m->box_count] = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+    return &m->boxes[m->box_count++];
+}
+
+static void add_round(struct maker *m, int number, const struct proof_round *round)
+{
+    struct proof_box *b = &m->boxes[number];
+    if (b->round_count == b->round_capacity) {
+        int capacity = 2 * b->round_capacity + 4;
+        b->rounds = arena_grow(m->arena, b->rounds, (size_t)b->round_count, (size_t)capacity, sizeof *b->rounds);
+        b->round_capacity = capacity;
+    }
+    b->rounds[b->round_count++] = *round;
+}
+
+// Uses it on the box and notes it if that changed anything. true: closed.
+static bool try_round(struct maker *m, int number, struct check_box *box, const struct proof_round *round)
+{
+    int before = maker_left_in(m, box);
+    bool closed = maker_use(m, box, round);
+    if (closed || maker_left_in(m, box) < before) add_round(m, number, round);
+    return closed;
+}
+
+// Whether the ranks have several stages and everything in the box stands on one group and sends alike messages.
+static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
+{
+    if (m->p.turns == 1 || !m->choices.free_places || is_empty(m, box)) return false;
+    int group = m->choices.items[0][box->left[0][0]].group;
+    for (int s = 0; s < m->p.stages; s++) {
+        int cut = m->choices.items[s][box->left[s][0]].cut;
+        for (int i = 0; i < box->count[s]; i++) {
+            const struct check_choice *c = &m->choices.items[s][box->left[s][i]];
+            if (c->group != group || (s < m->p.stages - 1 && c->cut != cut)) return false;
+        }
+    }
+    return true;
+}
+
+// Our path of one that the records or the closer know by its counts.
+static int path_of_record(struct maker *m, int id)
+{
+    const struct box_proof *proof = &m->request->evidence->proof;
+    if (m->path_of[id] == -2)
+        m->path_of[id] = maker_find_path(m, proof->path_counts + (size_t)id * (size_t)path_size(graph_symbol_count(m->request->evidence->graph)));
+    return m->path_of[id];
+}
+
+static int path_of_closer(struct maker *m, int id)
+{
+    int count = box_closer_path_count(m->closer);
+    if (id >= m->closer_paths) {
+        m->path_of_closer = arena_grow(m->arena, m->path_of_closer, (size_t)m->closer_paths, (size_t)(2 * count), sizeof *m->path_of_closer);
+        for (int i = m->closer_paths; i < 2 * count; i++) m->path_of_closer[i] = -2;
+        m->closer_paths = 2 * count;
+    }
+    if (m->path_of_closer[id] == -2) m->path_of_closer[id] = maker_find_path(m, box_closer_path(m->closer, id));
+    return m->path_of_closer[id];
+}
+
+static bool has_prices(const struct maker *m, const int64_t *prices)
+{
+    for (int r = 0; r < check_resource_count(&m->p) && prices; r++)
+        if (prices[r] > 0) return true;
+    return false;
+}
+
+// The step as a round. Paths come from the records, or (of_closer) from the closer.
+static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
+{
+    struct proof_round round = {0, TAKE(m->arena, step->path_count, int), TAKE(m->arena, step->path_count, int64_t), NULL, false, goes_by_ranks(m, box)};
+    for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
+        int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
+        if (path < 0 || step->weights[i] <= 0) continue;
+        round.paths[round.path_count] = path;
+        round.weights[round.path_count++] = step->weights[i];
+    }
+    if (!has_prices(m, step->prices)) return round;
+    round.prices = copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
+    for (int r = 0; r < check_resource_count(&m->p); r++)
+        if (check_resource_limit(&m->p, r) < 0) round.prices[r] = 0;
+    return round;
+}
+
+static bool counts_anything(const struct maker *m)
+{
+    for (int r = 0; r < check_resource_count(&m->p); r++)
+        if (m->counted[r]) return true;
+    return false;
+}
+
+// Single paths at the beginning were used on the small table.
+static bool follow_steps(struct maker *m, int number, struct check_box *box, const struct box_record *r, bool first)
+{
+    bool closed = is_empty(m, box), single = first && counts_anything(m);
+    for (int i = 0; i < r->step_count && !closed; i++) {
+        struct proof_round round = round_of(m, box, &r->steps[i], false);
+        single = single && r->steps[i].path_count == 1;
+        round.relaxed = single && !round.by_ranks;
+        closed = try_round(m, number, box, &round);
+        if (round.relaxed && i == r->step_count - 1 && !closed) {
+            round.relaxed = false;
+            closed = try_round(m, number, box, &round);
+        }
+    }
+    return closed;
+}
+
+// ---- splits
+
+static int find_choice(const struct maker *m, int stage, int of_planner)
+{
+    for (int i = 0; i < m->choices.count[stage]; i++)
+        if (m->planner_of[stage][i] == of_planner) return i;
+    return -1;
+}
+
+// A split as the search made it; false: the checker has no such choice, or no split at all.
+static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank, int choice, int group, int64_t load_ns, int layers)
+{
+    to->stage = stage;
+    to->rank = rank;
+    to->layers = layers;
+    to->group = group;
+    to->load_ns = load_ns;
+    to->choice = choice >= 0 ? find_choice(m, stage, choice) : -1;
+    to->end = rank >= 0 ? END_SPLIT_RANK : choice >= 0 ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
+    return rank >= 0 || (stage >= 0 && (choice < 0 || to->choice >= 0));
+}
+
+// Without anybody's advice: the widest of a rank with two groups, then the stage with most choices, halved by load or by one.
+static void split_blindly(const struct maker *m, const struct check_box *box, struct proof_box *to)
+{
+    int stage = 0;
+    for (int s = 1; s < m->p.stages; s++)
+        if (box->count[s] > box->count[stage]) stage = s;
+    const struct check_choice *items = m->choices.items[stage];
+    int64_t least = INT64_MAX, most = -1;
+    to->stage = stage;
+    for (int i = 0; i < box->count[stage]; i++) {
+        const struct check_choice *c = &items[box->left[stage][i]];
+        least = c->load < least ? c->load : least;
+        most = c->load > most ? c->load : most;
+        to->group = i && c->group != items[box->left[stage][0]].group ? c->group : to->group;
+    }
+    to->choice = box->left[stage][0];
+    to->load_ns = least + (most - least + 1) / 2;
+    to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP : least < most ? END_SPLIT_LOAD : END_SPLIT_CHOICE;
+}
+
+static bool divides(struct maker *m, const struct check_box *box, const struct proof_box *by, bool *first_empty)
+{
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    struct check_box one = maker_copy_box(m, box, m->scratch), other = maker_split(m, &one, by, m->scratch);
+    bool second_empty = is_empty(m, &other);
+    *first_empty = is_empty(m, &one);
+    arena_reset(m->scratch, mark);
+    return !*first_empty && !second_empty;
+}
+
+// ---- what the records leave open
+
+static void open_closer(struct maker *m)
+{
+    if (m->closer) return;
+    m->closer = box_closer_open(&m->planner, m->request->evidence->graph, m->arena);
+}
+
+// More mixtures. true: closed. Else *split is where to go on.
+static bool mend(struct maker *m, int number, struct check_box *box, struct proof_box *split)
+{
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    bool closed = false, split_given = false;
+    m->result->mended++;
+    if (m->bound_ns < 0) {
+        struct proof_round plain = {.by_ranks = goes_by_ranks(m, box)};
+        closed = try_round(m, number, box, &plain);
+    } else {
+        struct box_answer answer;
+        open_closer(m);
+        struct choice_box own = choice_box_whole(m->closer, m->scratch);
+        for (int s = 0; s < m->p.stages; s++) {
+            memset(own.allowed[s], 0, (size_t)m->planner.stages[s].count);
+            for (int i = 0; i < box->count[s]; i++) own.allowed[s][m->planner_of[s][box->left[s][i]]] = true;
+        }
+        for (int r = 0; r < m->p.ranks && own.spans; r++) own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
+        bool said = box_close(m->closer, &own, m->bound_ns, 0, &answer);
+        for (int i = 0; i < answer.step_count && !closed; i++) {
+            struct proof_round round = round_of(m, box, &answer.steps[i], true);
+            closed = try_round(m, number, box, &round);
+        }
+        split_given = !said && read_split(m, split, answer.branch_stage, answer.branch_rank, answer.branch_choice, answer.branch_group,
+                                          answer.branch_load_ns, answer.branch_layers);
+    }
+    arena_reset(m->scratch, mark);
+    bool first_empty;
+    if (!closed && (!split_given || !divides(m, box, split, &first_empty))) {
+        *split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+        if (!is_single(m, box)) split_blindly(m, box, split);
+    }
+    return closed;
+}
+
+// ---- the tree
+
+static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth);
+
+static void split_box(struct maker *m, int number, struct check_box *box, const struct proof_box *by, int64_t first, int64_t second, int depth)
+{
+    struct proof_box *b = &m->boxes[number], given = *b;
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    *b = *by;
+    b->rounds = given.rounds;
+    b->round_count = given.round_count;
+    b->round_capacity = given.round_capacity;
+    b->given = given.given;
+    struct check_box other = maker_split(m, box, by, m->scratch);
+    prove_box(m, box, first, depth + 1);
+    if (!m->failed) prove_box(m, &other, second, depth + 1);
+    arena_reset(m->scratch, mark);
+}
+
+// The record's split, first and second part in the file's order: the choices with the property first.
+static bool split_of_record(const struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
+{
+    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branch_choice, r->branch_group, r->branch_load_ns, r->branch_layers))
+        return false;
+    bool turned = to->end == END_SPLIT_CHOICE || to->end == END_SPLIT_GROUP;
+    *first = r->first_part + turned;
+    *second = r->first_part + !turned;
+    return true;
+}
+
+// Nothing more is known of a box whose record is -1.
+static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
+{
+    if (m->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
+    if (m->failed) return;
+    const struct box_proof *proof = &m->request->evidence->proof;
+    int number = m->box_count;
+    struct proof_box *b = add_box(m), split = *b;
+    if (m->request->shrink) {
+        struct check_box *given = TAKE(m->arena, 1, struct check_box);
+        *given = maker_copy_box(m, box, m->arena);
+        b->given = given;
+    }
+    bool closed = is_empty(m, box);
+    int64_t first = -1, second = -1;
+    for (bool walking = true; walking && !closed && record >= 0;) {
+        closed = follow_steps(m, number, box, &proof->records[record], record == 0);
+        walking = false;
+        bool first_empty;
+        if (closed || is_single(m, box) || !split_of_record(m, &proof->records[record], &split, &first, &second)) continue;
+        if (divides(m, box, &split, &first_empty)) {
+            split_box(m, number, box, &split, first, second, depth);
+            return;
+        }
+        record = first_empty ? second : first;      // all that is left lies in one part: no box of its own
+        walking = true;
+    }
+    if (!closed && !is_single(m, box)) {
+        split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+        closed = mend(m, number, box, &split);
+        if (!closed && !is_single(m, box)) {
+            split_box(m, number, box, &split, -1, -1, depth);
+            return;
+        }
+    }
+    m->boxes[number].end = closed ? END_CLOSED : END_LEAF;
+}
+
+bool maker_prove(struct maker *m)
+{
+    const struct box_proof *proof = &m->request->evidence->proof;
+    struct check_box whole = maker_whole_box(m, m->scratch);
+    m->box_count = 0;
+    m->failed = false;
+    prove_box(m, &whole, proof->count && m->bound_ns >= 0 ? 0 : -1, 0);
+    return !m->failed;
+}
