@@ -339,6 +339,26 @@ static bool split_of_record(const struct maker *m, const struct box_record *r, s
     return true;
 }
 
+// One decision at most is left: as the checker will replay it. A plan below the bound: the claim is false.
+static bool leaf_holds(struct maker *m, const struct check_box *box)
+{
+    const struct check_choice *chosen[MOST_STAGES];
+    bool below = false;
+    for (int s = 0; s < m->p.stages; s++) {
+        if (!box->count[s]) return true;
+        chosen[s] = &m->choices.items[s][box->left[s][0]];
+    }
+    for (int r = 0; r < m->p.ranks; r++) {
+        int layers = 0;
+        for (int turn = 0; turn < m->p.turns; turn++) layers += chosen[check_stage_of(&m->p, r, turn)]->layers;
+        if (layers < box->spans[r].least || layers > box->spans[r].most) return true;
+    }
+    if (check_misfit(&m->g, chosen)) return true;
+    if (m->bound_ns <= 0) return m->bound_ns == 0;
+    check_take_durations(&m->replay, chosen);
+    return check_takes_at_most(&m->replay, m->bound_ns - 1, &below) == OK && !below;
+}
+
 // Nothing more is known of a box whose record is -1.
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
 {
@@ -375,6 +395,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
         }
     }
     m->boxes[number].end = closed ? END_CLOSED : END_LEAF;
+    if (!closed && !leaf_holds(m, box)) m->failed = true;
 }
 
 bool maker_prove(struct maker *m)
