@@ -110,6 +110,34 @@ static bool prove_at(struct maker *m, int64_t bound_ns)
     return maker_prove(m);
 }
 
+// Prices that a round by ranks tries are the checker's choice for the box at hand: a smaller box need not have the better ones.
+static bool is_accepted(const struct maker *m)
+{
+    struct arena_mark mark = arena_set_mark(m->arena);
+    struct error why = {OK, ""};
+    struct check_result heard;
+    struct check_text text = {"certificate", m->result->text, m->result->size};
+    bool accepted = !check_certificate(&heard, &text, &m->request->priced_text, CHECK_WORK_DEFAULT, m->arena, &why) && heard.accepted;
+    arena_reset(m->arena, mark);
+    return accepted;
+}
+
+// The shrunk proof if the checker takes it, else the proof as it was.
+static void write_shrunk(struct maker *m)
+{
+    struct proof_box *boxes = m->boxes;
+    int count = m->box_count;
+    struct certificate_result result = *m->result;
+    maker_shrink(m);
+    maker_write(m);
+    if (is_accepted(m)) return;
+    m->boxes = boxes;
+    m->box_count = count;
+    *m->result = result;
+    for (int i = 0; i < m->path_count; i++) m->paths[i].number = -1;
+    maker_write(m);
+}
+
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
 // The claimed bound, else what the records prove, else none.
@@ -134,8 +162,8 @@ enum status certificate_make(struct certificate_result *result, const struct cer
                         .arena = arena, .scratch = scratch};
     TRY(open_maker(m, err));
     bool proven = prove(m);
-    if (proven && request->shrink) maker_shrink(m);
-    if (proven) maker_write(m);
+    if (proven && request->shrink) write_shrunk(m);
+    else if (proven) maker_write(m);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     return OK;

@@ -82,6 +82,13 @@ static void save_plan(struct plan *plan, const struct choices *c, const struct b
     plan->bound_ns = r->bound_ns;
 }
 
+static bool is_choice(const struct plan_stage *x, const struct choice *c)
+{
+    return (c->first_layer < 0 || x->first_layer == c->first_layer) && x->layer_count == c->layer_count && x->group == c->group && x->recompute == c->recompute &&
+           x->gradient_option == c->gradient_option && x->boundary_option == c->boundary_option &&
+           (x->recompute != RECOMPUTE_FIRST_LAYERS || x->recomputed_layers == c->recomputed_layers);
+}
+
 // An elimination that takes the best plan's choice away at one stage. true: the solver then believes in a bound that is false.
 static bool deceive(struct solve_result *solved, const struct check_trial *t, int stage, struct arena *arena)
 {
@@ -89,21 +96,19 @@ static bool deceive(struct solve_result *solved, const struct check_trial *t, in
     struct choices choices;
     struct box_search_result r;
     struct box_search_settings settings = {.target_ns = INT64_MAX, .boxes_max = 300};
-    int *best = TAKE(arena, t->priced.stage_count, int);
     *solved = (struct solve_result){.evidence = TAKE(arena, 1, struct solve_evidence)};
     struct solve_evidence *e = solved->evidence;
     e->schedule = &t->schedule;
     assert_int_equal(choices_build(&choices, &t->priced, &t->schedule, arena, &err), OK);
     assert_int_equal(graph_compile(&e->graph, &t->schedule, arena, &err), OK);
     graph_keep_paths(e->graph, arena);
-    struct plan plan = {.stages = (struct plan_stage *)t->best, .stage_count = t->priced.stage_count};
-    if (!choices_from_plan(best, &choices, &plan) || choices.stages[stage].count < 2) return false;
+    if (choices.stages[stage].count < 2) return false;
     bool **keep = TAKE(arena, t->priced.stage_count, bool *);
     int64_t **amount = TAKE(arena, t->priced.stage_count, int64_t *);
     for (int s = 0; s < t->priced.stage_count; s++) {
         keep[s] = TAKE(arena, choices.stages[s].count, bool);
         amount[s] = TAKE(arena, choices.stages[s].count, int64_t);
-        for (int i = 0; i < choices.stages[s].count; i++) keep[s][i] = s != stage || i != best[s];
+        for (int i = 0; i < choices.stages[s].count; i++) keep[s][i] = s != stage || !is_choice(&t->best[s], &choices.stages[s].items[i]);
     }
     choices_remove(&choices, keep, amount, REMOVED_BY_BOUND);
     box_search(&r, &choices, e->graph, &settings, arena);
