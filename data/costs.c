@@ -137,7 +137,7 @@ static enum status read_share(const struct json *object, struct costs *c, struct
 {
     struct json_field fields[PART_COUNT];
     for (int part = 0; part < PART_COUNT; part++)
-        fields[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL, &c->transfer_share[part], 0, 1);
+        fields[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL, &c->transfer_share[part], 0, part == PART_OVERHEAD ? 0.5 : 1);
     if (json_is_present(object)) return JSON_FIELDS(object, fields, arena, err);
     c->transfer_share[PART_DELAY] = 1;
     return OK;
@@ -241,7 +241,6 @@ static enum status check_layer_time(const struct costs *c, int i, struct error *
 
 enum status costs_check(const struct costs *c, struct error *err)
 {
-    double sum = 0;
     for (int i = 0; i < c->gpu_count; i++) TRY(check_gpu(c, i, err));
     for (int i = 0; i < c->layer_time_count; i++) TRY(check_layer_time(c, i, err));
     TRY(estimate_check(c, "", "intra_efficiency", &c->intra_efficiency, EFFICIENCY_MIN, 1, err));
@@ -249,9 +248,9 @@ enum status costs_check(const struct costs *c, struct error *err)
         TRY(estimate_check(c, "network_efficiency.", nic_kind_names[kind], &c->network_efficiency[kind], EFFICIENCY_MIN, 1, err));
     for (int part = 0; part < PART_COUNT; part++) {
         if (!(c->transfer_share[part] >= 0)) return fail(err, BAD_INPUT, "%s: transfer_share.%s: expected 0 to 1, found %g", name_of(c), transfer_part_names[part], c->transfer_share[part]);
-        sum += c->transfer_share[part];
     }
-    if (!(fabs(sum - 1) <= SHARE_TOLERANCE)) return fail(err, BAD_INPUT, "%s: transfer_share: expected parts that sum to 1, found %.12g", name_of(c), sum);
+    double sum = transfer_share_sum(c->transfer_share);
+    if (!(fabs(sum - 1) <= SHARE_TOLERANCE)) return fail(err, BAD_INPUT, "%s: transfer_share: expected parts (overhead twice) that sum to 1, found %.12g", name_of(c), sum);
     return costs_check_optional(c, err);
 }
 

@@ -76,7 +76,7 @@ struct costs {
     int collective_count;
     struct estimate intra_efficiency;                       // reached share of a link's nominal bandwidth
     struct estimate network_efficiency[NIC_KIND_COUNT];
-    double transfer_share[PART_COUNT];                      // of a transfer's size-dependent time; sum 1. Latency is delay
+    double transfer_share[PART_COUNT];                      // of a transfer's size-dependent time; overhead twice, sum 1. Latency is delay
     // Not stated: 0.
     struct estimate transfer_intra_efficiency;              // of transfers between stages, where they reach another share
     struct estimate transfer_network_efficiency[NIC_KIND_COUNT];

@@ -92,10 +92,17 @@ enum status schedule_shares_get(const struct json *object, struct costs *c, stru
         if (!json_is_present(&schedules[i])) continue;
         c->schedule_share_stated[i] = true;
         for (int part = 0; part < PART_COUNT; part++)
-            parts[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL, &c->schedule_share[i][part], 0, 1);
+            parts[part] = (struct json_field)FIELD_NUMBER(transfer_part_names[part], OPTIONAL, &c->schedule_share[i][part], 0, part == PART_OVERHEAD ? 0.5 : 1);
         TRY(JSON_FIELDS(&schedules[i], parts, arena, err));
     }
     return OK;
+}
+
+double transfer_share_sum(const double share[PART_COUNT])
+{
+    double sum = 0;
+    for (int part = 0; part < PART_COUNT; part++) sum += share[part] >= 0 ? share[part] * (part == PART_OVERHEAD ? 2 : 1) : NAN;
+    return sum;
 }
 
 const double *costs_transfer_share(const struct costs *c, enum schedule_kind schedule)
@@ -122,11 +129,10 @@ static enum status check_schedule_shares(const struct costs *c, struct error *er
 {
     const char *file = c->document.path ? c->document.path : "costs";
     for (int i = 0; i < SCHEDULE_KIND_COUNT; i++) {
-        double sum = 0;
         if (!c->schedule_share_stated[i]) continue;
-        for (int part = 0; part < PART_COUNT; part++) sum += c->schedule_share[i][part] >= 0 ? c->schedule_share[i][part] : NAN;
+        double sum = transfer_share_sum(c->schedule_share[i]);
         if (!(fabs(sum - 1) <= SHARE_TOLERANCE))
-            return fail(err, BAD_INPUT, "%s: schedule_transfer_share.%s: expected parts that sum to 1, found %.12g", file, schedule_names[i], sum);
+            return fail(err, BAD_INPUT, "%s: schedule_transfer_share.%s: expected parts (overhead twice) that sum to 1, found %.12g", file, schedule_names[i], sum);
     }
     return OK;
 }

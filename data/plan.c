@@ -52,7 +52,7 @@ static enum status read_parts(const struct json *object, int64_t ns[PART_COUNT],
 {
     struct json_field fields[PART_COUNT];
     for (int part = 0; part < PART_COUNT; part++)
-        fields[part] = (struct json_field)FIELD_COUNT(transfer_part_names[part], REQUIRED, &ns[part], 0, TIME_MAX);
+        fields[part] = (struct json_field)FIELD_COUNT(transfer_part_names[part], part == PART_OVERHEAD ? OPTIONAL : REQUIRED, &ns[part], 0, TIME_MAX);
     return JSON_FIELDS(object, fields, arena, err);
 }
 
@@ -181,7 +181,7 @@ static enum status read_graph(const struct json *object, struct plan_graph *g, s
         struct json element = json_element(&parts, i, arena);
         int part = 0;
         while (part < PART_COUNT && strcmp(transfer_part_names[part], names[i])) part++;
-        if (part == PART_COUNT) return json_refuse(&element, err, "expected \"blocking\", \"link\" or \"delay\", found \"%.40s\"", names[i]);
+        if (part == PART_COUNT) return json_refuse(&element, err, "expected \"blocking\", \"link\", \"delay\" or \"overhead\", found \"%.40s\"", names[i]);
         if (g->parts[part]) return json_refuse(&element, err, "\"%s\" stands twice", names[i]);
         g->parts[part] = true;
     }

@@ -164,7 +164,8 @@ static double longest_iteration(const struct priced *p)
             for (int o = 0; o < p->boundary_option_count; o++) {
                 double both = 0;
                 for (int part = 0; part < PART_COUNT; part++)
-                    both += (double)p->cuts[c].forward_ns[link * PART_COUNT + part] + (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part];
+                    both += (part == PART_OVERHEAD ? 2 : 1) * ((double)p->cuts[c].forward_ns[link * PART_COUNT + part] +
+                                                               (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part]);
                 transfer = larger(transfer, both);
             }
     for (int link = 0; p->has_embedding_sync && link < links; link++) embedding = larger(embedding, (double)p->embedding_sync_ns[link]);

@@ -54,14 +54,14 @@ static void make_room(struct builder *b, size_t operation_max)
     size_t p = (size_t)r->rank_count, stages = (size_t)r->stage_count,
            passes = stages * (size_t)r->micro_batches * (size_t)r->slice_count;
     s->operations = TAKE(b->arena, operation_max, struct operation);
-    s->dependences = TAKE(b->arena, 2 * passes * (PART_COUNT + 1) + 4 * stages + 4, struct dependence);
+    s->dependences = TAKE(b->arena, 2 * passes * (MESSAGE_OPERATIONS + 1) + 4 * stages + 4, struct dependence);
     s->streams = TAKE(b->arena, 4 * p + 4, struct stream);
     s->in_flight = TAKE(b->arena, stages, int);
     b->compute = TAKE(b->arena, PASS_COUNT * passes, int);
-    b->message = TAKE(b->arena, 2 * passes * PART_COUNT, int);
+    b->message = TAKE(b->arena, 2 * passes * MESSAGE_OPERATIONS, int);
     b->link_count = TAKE(b->arena, p * p, int);
     b->compute_stream = TAKE(b->arena, p, struct stream *);
-    for (size_t i = 0; i < 2 * passes * PART_COUNT; i++) b->message[i] = -1;
+    for (size_t i = 0; i < 2 * passes * MESSAGE_OPERATIONS; i++) b->message[i] = -1;
 }
 
 // What a schedule's generator can write.
@@ -88,7 +88,7 @@ enum status schedule_build(struct schedule *s, const struct schedule_request *re
     struct builder b = {
         .schedule = s, .arena = arena, .request = &s->request, .passes = schedule_splits_backward(request->kind) ? 3 : 2};
     int64_t stages = request->stage_count, passes = (int64_t)request->micro_batches * request->slice_count, parts = 0;
-    for (int i = 0; i < PART_COUNT; i++) parts += request->parts[i];
+    for (int i = 0; i < PART_COUNT; i++) parts += request->parts[i] * (i == PART_OVERHEAD ? 2 : 1);
     int64_t operation_max = b.passes * stages * passes + 2 * (stages - 1) * passes * parts + 2 * stages + 1;
     if (operation_max > OPERATIONS_MAX)
         return fail(err, BAD_INPUT, "schedule: %lld stages and %d micro-batches make %lld operations, more than %d",

@@ -43,12 +43,14 @@ const char *symbol_kind_name(int kind);                 // "forward", "send_back
 
 struct operation {
     int symbol;             // its duration
-    int stage;              // of the sender, for a transfer: the earlier stage's boundary is in the symbol
+    int stage;              // of the sender, for a transfer (of the receiver, for its half of the overhead): the boundary is in the symbol
     int micro_batch;        // -1 for sync, optimizer, embedding sync
 };
 
-// An ordered list of operations that exclude one another. A blocking transfer stands in both ends' compute streams. A link
-// is one direction between two ranks; all messages of that direction share it, in the order in which their producer makes them.
+// An ordered list of operations that exclude one another. A blocking transfer stands in both ends' compute streams. An
+// overhead is two operations of one symbol: one right behind the turn that sends, in its compute stream, one right before the
+// turn that uses the message, in its. A link is one direction between two ranks; all messages of that direction share it, in
+// the order in which their producer makes them.
 enum stream_kind { STREAM_COMPUTE, STREAM_LINK, STREAM_SYNC };
 struct stream {
     enum stream_kind kind;

@@ -6,6 +6,9 @@
 #include "data/schedule.h"
 #include "data/schedules/turns.h"
 
+// Of a message: one a part, and the overhead at the receiver.
+enum { MESSAGE_RECEIVED = PART_COUNT, MESSAGE_OPERATIONS };
+
 struct builder {
     struct schedule *schedule;
     struct arena *arena;
@@ -13,7 +16,7 @@ struct builder {
     int passes;                     // of a stage and micro-batch: 3 where the backward is split, else 2
     struct turn_list *turns;        // [rank]
     int *compute;                   // [pass, stage, micro-batch, slice]: operation
-    int *message;                   // [pass, boundary, micro-batch, slice, part]: operation, -1 none
+    int *message;                   // [pass, boundary, micro-batch, slice, part]: operation, -1 none; the receiver's overhead last
     struct stream **compute_stream;     // [rank]
     int *link_count;                // [from rank x rank_count + to rank]: messages
 };
@@ -29,7 +32,7 @@ static inline int *message_of(const struct builder *b, int pass, int boundary, i
 {
     const struct schedule_request *r = b->request;
     size_t place = ((size_t)pass * (size_t)r->stage_count + (size_t)boundary) * (size_t)r->micro_batches + (size_t)micro_batch;
-    return &b->message[(place * (size_t)r->slice_count + (size_t)slice) * PART_COUNT];
+    return &b->message[(place * (size_t)r->slice_count + (size_t)slice) * MESSAGE_OPERATIONS];
 }
 
 int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int micro_batch);

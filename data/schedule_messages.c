@@ -1,6 +1,6 @@
-// What a schedule sends. A message is up to three operations in series: a part that blocks both ends, a part that occupies
-// the link between two ranks, a pure delay. All messages from one rank to another share that direction's link, in the
-// order in which their producer makes them.
+// What a schedule sends. A message is up to five operations in series: overhead at its sender, a part that blocks both ends,
+// a part that occupies the link between two ranks, a pure delay, overhead at its receiver. All messages from one rank to
+// another share that direction's link, in the order in which their producer makes them.
 #include "data/schedule_builder.h"
 
 void make_compute(struct builder *b)
@@ -34,24 +34,28 @@ static int message_kind(const struct schedule_request *r, const struct turn *t, 
     return is_epilogue(r, boundary, receive) ? SYMBOL_SEND_EPILOGUE : SYMBOL_SEND_BACKWARD;
 }
 
-// The operations of what a turn of `stage` receives over `boundary`, and who waits for whom.
+// The operations of what a turn of `stage` receives over `boundary`, and who waits for whom. What one compute stream orders
+// needs no dependence: the sender's turn, its overhead and a part that blocks; that part, the receiver's overhead and its turn.
 static void make_message(struct builder *b, const struct turn *t, int stage, int boundary, int receive)
 {
+    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, MESSAGE_RECEIVED};
     const struct schedule_request *r = b->request;
     int kind = message_kind(r, t, boundary, receive), sender = t->pass == PASS_FORWARD ? stage - 1 : stage + 1,
-        *parts = message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice),
+        *message = message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice),
         before = *compute_of(b, (int)t->pass, sender, t->micro_batch, t->slice);
-    bool in_stream = true;          // `before` stands in the sender's compute stream
-    for (int part = 0; part < PART_COUNT; part++) {
+    bool with_sender = true, with_receiver = false;     // in whose compute streams `before` stands
+    for (size_t i = 0; i < ARRAY_LENGTH(series); i++) {
+        bool received = series[i] == MESSAGE_RECEIVED, blocks = series[i] == PART_BLOCKING;
+        int part = received ? PART_OVERHEAD : series[i];
         if (!r->parts[part]) continue;
-        parts[part] = add_operation(b, kind + part, boundary, sender, t->micro_batch);
-        if (part != PART_BLOCKING || !in_stream) add_dependence(b, before, parts[part]);
-        before = parts[part];
-        in_stream = part == PART_BLOCKING;
+        int next = message[series[i]] = add_operation(b, kind + part, boundary, received ? stage : sender, t->micro_batch);
+        bool sends = blocks || series[i] == PART_OVERHEAD, receives = blocks || received;
+        if (!(with_sender && sends) && !(with_receiver && receives)) add_dependence(b, before, next);
+        before = next;
+        with_sender = sends;
+        with_receiver = receives;
     }
-    // A message that only blocks is ordered before its receiver by the receiver's stream.
-    bool only_blocking = parts[PART_BLOCKING] >= 0 && in_stream;
-    if (!only_blocking) add_dependence(b, before, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
+    if (!with_receiver) add_dependence(b, before, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
     b->link_count[schedule_rank_of(r, sender) * r->rank_count + schedule_rank_of(r, stage)]++;
 }
 

@@ -1,5 +1,7 @@
-// The compute streams: every rank's turns, and between them the transfers that block both their ends. What a turn sends
-// follows it at once; what it receives comes at the latest right before it. Each rank posts both, the send first, the
+// The compute streams: every rank's turns, and between them what of transfers keeps a rank busy. The overhead of what a turn
+// sends follows it at once, the overhead of what it receives comes right before it; neither waits for the other end's. A
+// transfer that blocks has both its ends' streams in common and stands between the two: of what a turn sends it follows at
+// once; of what it receives it comes at the latest before it. Each rank posts both, the send first, the
 // forward one first where two ranks exchange a pair; it waits until the other end has posted the same transfer foremost.
 // Where all ranks wait in this way, as round a ring, the first pair that both ends have posted at all goes ahead (Megatron
 // posts them together); where there is none either, the first rank's send is taken by its receiver earlier than needed, as
@@ -66,6 +68,19 @@ static void transfer(struct exchange *x, int operation, int rank, int peer)
     }
 }
 
+// A turn between the overheads of what it receives and of what it sends.
+static void put_turn(struct builder *b, int rank, const struct turn *t)
+{
+    int stage = stage_of_turn(b, rank, t), in = boundary_in(b, t, stage), out = boundary_out(b, t, stage);
+    struct stream *stream = b->compute_stream[rank];
+    bool overhead = b->request->parts[PART_OVERHEAD];
+    if (overhead && in >= 0)
+        put_operation(stream, message_of(b, (int)t->pass, in, t->micro_batch, t->slice)[MESSAGE_RECEIVED]);
+    put_operation(stream, *compute_of(b, (int)t->pass, stage, t->micro_batch, t->slice));
+    if (overhead && out >= 0)
+        put_operation(stream, message_of(b, (int)t->pass, out, t->micro_batch, t->slice)[PART_OVERHEAD]);
+}
+
 // The next step of one rank, if it can go on.
 static bool advance(struct exchange *x, int rank)
 {
@@ -78,9 +93,7 @@ static bool advance(struct exchange *x, int rank)
         return true;
     }
     if (place->next == list->count) return false;
-    const struct turn *t = &list->turns[place->next++];
-    put_operation(x->builder->compute_stream[rank],
-                  *compute_of(x->builder, (int)t->pass, stage_of_turn(x->builder, rank, t), t->micro_batch, t->slice));
+    put_turn(x->builder, rank, &list->turns[place->next++]);
     post(x, rank);
     return true;
 }
@@ -118,7 +131,8 @@ enum status make_compute_streams(struct builder *b, struct error *err)
     const struct schedule_request *r = b->request;
     struct exchange x = {b, TAKE(b->arena, r->rank_count, struct place), TAKE(b->arena, b->schedule->operation_count, bool)};
     for (int rank = 0; rank < r->rank_count; rank++) {
-        int turns = b->turns[rank].count, capacity = turns * (r->parts[PART_BLOCKING] ? 3 : 1) + r->virtual_stages;
+        int each = 1 + 2 * r->parts[PART_BLOCKING] + 2 * r->parts[PART_OVERHEAD],
+            capacity = b->turns[rank].count * each + r->virtual_stages;
         b->compute_stream[rank] = add_stream(b, STREAM_COMPUTE, rank, rank, capacity);
         post(&x, rank);
     }

@@ -17,8 +17,8 @@ int symbol_base_kind(int kind)
 
 #define SLICE_NAMES(n)                                                                                                  \
     "forward.slice " n, "backward.slice " n, "send_forward.blocking.slice " n, "send_forward.link.slice " n,            \
-        "send_forward.delay.slice " n, "send_backward.blocking.slice " n, "send_backward.link.slice " n,                \
-        "send_backward.delay.slice " n
+        "send_forward.delay.slice " n, "send_forward.overhead.slice " n, "send_backward.blocking.slice " n,             \
+        "send_backward.link.slice " n, "send_backward.delay.slice " n, "send_backward.overhead.slice " n
 
 const char *symbol_kind_name(int kind)
 {
@@ -31,12 +31,15 @@ const char *symbol_kind_name(int kind)
         "send_forward.blocking",
         "send_forward.link",
         "send_forward.delay",
+        "send_forward.overhead",
         "send_backward.blocking",
         "send_backward.link",
         "send_backward.delay",
+        "send_backward.overhead",
         "send_epilogue.blocking",
         "send_epilogue.link",
         "send_epilogue.delay",
+        "send_epilogue.overhead",
         "embedding_sync",
         SLICE_NAMES("1"),
         SLICE_NAMES("2"),

@@ -5,7 +5,7 @@
 
 const char *const precision_names[] = {"fp32", "fp16", "bf16", "fp8", NULL};
 const char *const recompute_names[] = {"none", "selective", "full", "first_layers", NULL};
-const char *const transfer_part_names[] = {"blocking", "link", "delay", NULL};
+const char *const transfer_part_names[] = {"blocking", "link", "delay", "overhead", NULL};
 
 int64_t round_half_up(double x)
 {

@@ -13,14 +13,16 @@ static inline int precision_bytes(enum precision p) { return p == FP32 ? 4 : 2; 
 enum recompute { RECOMPUTE_NONE, RECOMPUTE_SELECTIVE, RECOMPUTE_FULL, RECOMPUTE_FIRST_LAYERS, RECOMPUTE_COUNT };
 extern const char *const recompute_names[];             // "none", "selective", "full", "first_layers"
 
-// A transfer between two stages is up to three operations in series.
+// A transfer between two stages is up to five operations in series: overhead at the sender, blocking, link, delay, overhead at
+// the receiver. Both halves of the overhead take the same time; neither end waits for the other's.
 enum transfer_part {
     PART_BLOCKING,      // keeps both ends' compute waiting
     PART_LINK,          // occupies one direction of one stage pair's link, in the producer's order
     PART_DELAY,         // delays this message only
+    PART_OVERHEAD,      // keeps the sender's compute busy, and as long the receiver's before it uses the message
     PART_COUNT,
 };
-extern const char *const transfer_part_names[];         // "blocking", "link", "delay"
+extern const char *const transfer_part_names[];         // "blocking", "link", "delay", "overhead"
 
 // x >= 0 to the nearest integer, halves up. Asserts that the result is below 2^53.
 int64_t round_half_up(double x);

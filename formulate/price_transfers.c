@@ -42,7 +42,7 @@ static double compression_s(const struct pricing *x, const struct message *m, do
            2 * m->rows * m->columns * rank / receives_rate + receives->compression_overhead_s.value;
 }
 
-// The three parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
+// The parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
 static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, double bytes,
                                double extra_s, struct error *err)
 {

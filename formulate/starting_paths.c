@@ -97,7 +97,7 @@ static bool is_inside(const struct window *w, const struct schedule_request *r, 
 static void weigh_window(int64_t *durations, const struct schedule_request *r, struct window w)
 {
     int stages = r->stage_count, part_total = 0;
-    for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part];
+    for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part] * (part == PART_OVERHEAD ? 2 : 1);
     for (int s = 0; s < stages; s++) {
         bool inside = is_inside(&w, r, s), inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
         set_passes(durations, r, s, inside ? HEAVY_STAGE : w.outside);
@@ -124,7 +124,7 @@ int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
     int p = r->rank_count, symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
     int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
     const bool *parts = r->parts;
-    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY],
+    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] || parts[PART_OVERHEAD],
          all = walks * graph_node_count(g) <= node_budget;
     struct path_pool pool;
     open_pool(&pool, symbol_total + 1, (int)walks + 2 * r->stage_count, arena);

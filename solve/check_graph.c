@@ -1,5 +1,5 @@
-// See check_graph.h. A message is up to three operations in series: a part that blocks both ends' compute, a part that
-// occupies the link from rank to rank, a pure delay. Behind the last gradients come syncs, embedding sync and optimizer.
+// See check_graph.h. A message is up to five operations in series: overhead at its sender, a part that blocks both ends'
+// compute, a part that occupies the link from rank to rank, a pure delay, overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
 #include "solve/check_graph.h"
 
 #include <stdlib.h>
@@ -8,8 +8,9 @@ enum { OPERATIONS_MOST = 1 << 23 };
 #define COMPARISONS_MOST ((int64_t)1 << 32)
 
 const char *const check_kind_names[] = {"forward", "backward", "weight", "sync", "optimizer", "send_forward.blocking",
-    "send_forward.link", "send_forward.delay", "send_backward.blocking", "send_backward.link", "send_backward.delay",
-    "send_epilogue.blocking", "send_epilogue.link", "send_epilogue.delay", "embedding_sync", NULL};
+    "send_forward.link", "send_forward.delay", "send_forward.overhead", "send_backward.blocking", "send_backward.link",
+    "send_backward.delay", "send_backward.overhead", "send_epilogue.blocking", "send_epilogue.link", "send_epilogue.delay",
+    "send_epilogue.overhead", "embedding_sync", NULL};
 
 struct edge { int before, after; unsigned char lap; };
 
@@ -74,6 +75,13 @@ static bool has_kind(const struct check_graph *g, int kind)
     return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] && (kind < KIND_SEND_EPILOGUE || g->epilogue);
 }
 
+// The receiver's overheads stand behind the sender's, as micro-batches of their own.
+static int micro_batches_of(const struct check_problem *p, int kind)
+{
+    bool works = kind >= KIND_SEND_FORWARD && kind < KIND_EMBEDDING_SYNC && (kind - KIND_SEND_FORWARD) % PARTS == PART_WORKS;
+    return works ? 2 * p->micro_batches : p->micro_batches;
+}
+
 static enum status number_operations(struct check_graph *g)
 {
     const struct check_problem *p = g->p;
@@ -82,7 +90,7 @@ static enum status number_operations(struct check_graph *g)
         bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind == KIND_EMBEDDING_SYNC,
              first_slice = once || kind == KIND_WEIGHT || kind >= KIND_SEND_EPILOGUE;
         g->offset[kind] = (int)count;
-        g->micro_batches[kind] = once ? 1 : p->micro_batches;
+        g->micro_batches[kind] = once ? 1 : micro_batches_of(p, kind);
         g->slices[kind] = first_slice ? 1 : p->slices;
         if (has_kind(g, kind)) count += (int64_t)p->stages * g->micro_batches[kind] * g->slices[kind];
         if (count > OPERATIONS_MOST) return check_refuse(&p->reader, "", "the schedule has more operations than are checked");
@@ -124,7 +132,7 @@ int check_boundary_out(const struct check_problem *p, int rank, const struct che
 static enum status order_turns(struct build *b)
 {
     struct check_streams *x = &b->streams;
-    int capacity = 3 * b->turn_count + b->p->turns;
+    int capacity = 5 * b->turn_count + b->p->turns;
     x->turns = TAKE(b->arena, b->p->ranks, struct check_turn *);
     x->stream = TAKE(b->arena, b->p->ranks, int *);
     x->length = TAKE(b->arena, b->p->ranks, int);
@@ -192,22 +200,25 @@ static int first_of_drain(const struct check_problem *p, int boundary)
     return p->micro_batches - (p->ranks - boundary % p->ranks);
 }
 
+// What two neighbours in the series have in one compute stream is ordered by it alone.
 static void send(struct build *b, int rank, const struct check_turn *t, int boundary, int kind)
 {
+    enum { SENDER = 1, RECEIVER = 2 };
+    static const struct { int part, streams; } series[] = {{PART_WORKS, SENDER}, {PART_BLOCKS, SENDER | RECEIVER}, {PART_LINKS, 0},
+                                                           {PART_DELAYS, 0}, {PART_WORKS, RECEIVER}};
     struct check_graph *g = b->g;
-    int stage = check_stage_of(b->p, rank, t->turn), sender = t->pass == PASS_F ? stage - 1 : stage + 1,
+    int stage = check_stage_of(b->p, rank, t->turn), sender = t->pass == PASS_F ? stage - 1 : stage + 1, streams = SENDER,
         before = check_operation(g, t->pass == PASS_F ? KIND_FORWARD : KIND_BACKWARD, sender, t->micro_batch, t->slice);
-    bool in_stream = true, only_blocks = false;     // the streams order a blocking part behind its sender's turn
-    for (int part = 0; part < PARTS; part++) {
-        if (!g->parts[part]) continue;
-        int operation = check_operation(g, kind + part, boundary, t->micro_batch, t->slice);
+    for (int i = 0; i < 5; i++) {
+        if (!g->parts[series[i].part]) continue;
+        int half = series[i].part == PART_WORKS && series[i].streams == RECEIVER ? b->p->micro_batches : 0,
+            operation = check_operation(g, kind + series[i].part, boundary, half + t->micro_batch, t->slice);
         g->exists[operation] = true;
-        if (part > 0 || !in_stream) join(b, before, operation, 0);
+        if (!(streams & series[i].streams)) join(b, before, operation, 0);
         before = operation;
-        only_blocks = part == 0;
-        in_stream = false;
+        streams = series[i].streams;
     }
-    if (!only_blocks) join(b, before, check_turn_operation(g, rank, t), 0);
+    if (!(streams & RECEIVER)) join(b, before, check_turn_operation(g, rank, t), 0);
 }
 
 static void send_messages(struct build *b)
@@ -242,9 +253,9 @@ static void order_links(struct build *b)
             if (boundary < 0) continue;
             int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary);
             if (kind == KIND_SEND_BACKWARD && g->epilogue && t->slice == 0 &&
-                g->exists[check_operation(g, KIND_SEND_EPILOGUE + 1, boundary, t->micro_batch, 0)])
+                g->exists[check_operation(g, KIND_SEND_EPILOGUE + PART_LINKS, boundary, t->micro_batch, 0)])
                 kind = KIND_SEND_EPILOGUE;
-            int operation = check_operation(g, kind + 1, boundary, t->micro_batch, t->slice);
+            int operation = check_operation(g, kind + PART_LINKS, boundary, t->micro_batch, t->slice);
             if (first[to] < 0) first[to] = operation;
             else join(b, last[to], operation, 0);
             last[to] = operation;
@@ -402,7 +413,7 @@ enum status check_build_graph(struct check_graph *g, const struct check_problem 
     for (int rank = 0; rank < p->ranks; rank++) TRY(find_peaks(&b, rank));
     send_messages(&b);
     TRY(check_weave_streams(&b.streams, arena));
-    if (g->parts[1]) order_links(&b);
+    if (g->parts[PART_LINKS]) order_links(&b);
     end_iteration(&b);
     list_successors(&b);
     return order_operations(&b);

@@ -219,7 +219,7 @@ static enum status check_sums(const struct check_problem *p)
     }
     for (int k = 0; p->embedding && k < p->group_count * p->group_count; k++) constant = larger(constant, p->embedding[k]);
     wide passes = (wide)p->micro_batches * p->slices;
-    ns += (p->stages + 1) * (constant + passes * (2 * PARTS * price + p->local_forward + p->local_backward));
+    ns += (p->stages + 1) * (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
     bytes += p->stages * (8 * message + p->local_bytes);
     if (ns < MOST_SUM && bytes < MOST_SUM) return OK;
     return check_refuse(&p->reader, "", "sums of times or bytes could pass 2^54");

@@ -8,7 +8,7 @@
 __extension__ typedef __int128 wide;
 
 enum {
-    PARTS = 3,                                  // of a transfer: blocking, link, delay
+    PART_BLOCKS, PART_LINKS, PART_DELAYS, PART_WORKS, PARTS,     // of a transfer: blocking, link, delay, overhead
     MOST_STAGES = 256, MOST_LAYERS = 4096, MOST_GROUPS = 16, MOST_OPTIONS = 65, MOST_SLICES = 8, MOST_MICRO_BATCHES = 65536,
     MOST_RULES = 1024,
 };

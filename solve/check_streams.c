@@ -1,4 +1,5 @@
-// What a rank does in which order, where transfers block both their ends. Each rank stands between two turns: what the one
+// What a rank does in which order: its turns, right before and behind them the overheads of what they use and send, and
+// between them the transfers that block both their ends. Each rank stands between two turns: what the one
 // sends should follow at once, what the next one receives may come at the latest before it. Both are posted, the send first;
 // of a pair that two neighbours exchange the forward message first. A transfer happens when it is foremost at both its
 // ends. Where all ranks wait, the first transfer that both ends have posted goes ahead, else the first rank's send.
@@ -19,6 +20,16 @@ struct weave {
     int turn_count;
 };
 
+// A part of a turn's message; half: micro-batches to its number, of the receiver's overhead.
+static int operation_of(const struct check_graph *g, const struct check_turn *t, int boundary, int part, int half)
+{
+    int kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
+    if (kind == KIND_SEND_BACKWARD && t->slice == 0 && g->epilogue &&
+        g->exists[check_operation(g, KIND_SEND_EPILOGUE + part, boundary, t->micro_batch, 0)])
+        kind = KIND_SEND_EPILOGUE;
+    return check_operation(g, kind + part, boundary, half + t->micro_batch, t->slice);
+}
+
 static struct post post_of(const struct weave *w, int rank, int turn, bool sends)
 {
     const struct check_graph *g = w->x->g;
@@ -27,11 +38,7 @@ static struct post post_of(const struct weave *w, int rank, int turn, bool sends
     const struct check_turn *t = &w->x->turns[rank][turn];
     int boundary = sends ? check_boundary_out(g->p, rank, t) : check_boundary_in(g->p, rank, t), stage = check_stage_of(g->p, rank, t->turn);
     if (boundary < 0) return none;
-    int kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD, operation;
-    if (kind == KIND_SEND_BACKWARD && t->slice == 0 && g->epilogue &&
-        g->exists[check_operation(g, KIND_SEND_EPILOGUE, boundary, t->micro_batch, 0)])
-        kind = KIND_SEND_EPILOGUE;
-    operation = check_operation(g, kind, boundary, t->micro_batch, t->slice);
+    int operation = operation_of(g, t, boundary, PART_BLOCKS, 0);
     if (w->done[operation]) return none;
     return (struct post){operation, check_rank_of(g->p, boundary == stage ? stage + 1 : stage - 1)};
 }
@@ -54,6 +61,17 @@ static int foremost(const struct stand *s)
 }
 
 static void append(struct weave *w, int rank, int operation) { w->x->stream[rank][w->x->length[rank]++] = operation; }
+
+// A turn between the overheads of what it uses and of what it sends.
+static void append_turn(struct weave *w, int rank, int turn)
+{
+    const struct check_graph *g = w->x->g;
+    const struct check_turn *t = &w->x->turns[rank][turn];
+    int in = check_boundary_in(g->p, rank, t), out = check_boundary_out(g->p, rank, t);
+    if (g->parts[PART_WORKS] && in >= 0) append(w, rank, operation_of(g, t, in, PART_WORKS, g->p->micro_batches));
+    append(w, rank, check_turn_operation(g, rank, t));
+    if (g->parts[PART_WORKS] && out >= 0) append(w, rank, operation_of(g, t, out, PART_WORKS, 0));
+}
 
 static void exchange(struct weave *w, int rank, struct post post)
 {
@@ -78,7 +96,7 @@ static bool step(struct weave *w, int rank)
         return true;
     }
     if (s->next == w->turn_count) return false;
-    append(w, rank, check_turn_operation(w->x->g, rank, &w->x->turns[rank][s->next]));
+    append_turn(w, rank, s->next);
     stand_before(w, rank, s->next + 1);
     return true;
 }
@@ -108,9 +126,9 @@ enum status check_weave_streams(struct check_streams *x, struct arena *arena)
     const struct check_problem *p = x->g->p;
     struct weave w = {.x = x, .stands = TAKE(arena, p->ranks, struct stand), .done = TAKE(arena, x->g->offset[KINDS] + 1, bool),
                       .turn_count = check_turn_count(p)};
-    if (!x->g->parts[0]) {
+    if (!x->g->parts[PART_BLOCKS]) {
         for (int rank = 0; rank < p->ranks; rank++)
-            for (int i = 0; i < w.turn_count; i++) append(&w, rank, check_turn_operation(x->g, rank, &x->turns[rank][i]));
+            for (int i = 0; i < w.turn_count; i++) append_turn(&w, rank, i);
         return OK;
     }
     for (int rank = 0; rank < p->ranks; rank++) stand_before(&w, rank, 0);

@@ -302,6 +302,12 @@ static void bound_all(struct dynamic *d, wide priced_limits, struct dynamic_answ
             fill_behind(d, k, &k->tries[j]);
         for (int t = 0; t < turns_of(d); t++)
             bound_stage(d, k, t, others, scratch, priced_limits, answer->through_ns[k->stages[t]]);
+        // A rank's cost is the greatest of its tries for each number of layers, a stage's bound that of one try for all.
+        for (int t = 0; t < turns_of(d); t++)
+            for (int i = 0; i < d->c->stages[k->stages[t]].count; i++) {
+                int64_t *ns = &answer->through_ns[k->stages[t]][i];
+                *ns = *ns < answer->bound_ns ? answer->bound_ns : *ns;
+            }
         for (int n = k->least; n <= k->most && answer->spans_ns; n++)
             answer->spans_ns[r][n] = dynamic_cost_to_ns(d, others[n] < NOT_REACHED && k->cost[n] < NOT_REACHED ? others[n] + k->cost[n] : NOT_REACHED,
                                                         priced_limits);

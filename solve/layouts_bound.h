@@ -51,7 +51,7 @@ struct layout_sketch {
     int64_t fill_first_ns, fill_ns, fill_main_ns;       // forward: the first layer where it is no main one, the lightest of all, a main one
     int64_t drain_first_ns, drain_ns, drain_main_ns;    // backward; of the slice that is fastest, where there are several
     int64_t send_forward_ns, send_backward_ns;          // least of a boundary, all parts (one slice)
-    int64_t block_forward_ns, block_backward_ns;        // least blocking part, all slices
+    int64_t block_forward_ns, block_backward_ns;        // least that keeps one end busy, all slices
     int64_t message_bytes;              // least
 };
 

@@ -108,7 +108,7 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
     s->drain_first_ns = smaller(s->drain_first_ns, of_one_slice(p->runs[0].backward_ns, p, g));
 }
 
-// Least of a table of transfers: all parts of one slice, blocking parts of all slices.
+// Least of a table of transfers: all parts of one slice; what keeps one end busy, of all slices.
 static void least_transfer(const struct priced *p, const int64_t *prices, int64_t *all_ns, int64_t *blocking_ns)
 {
     int64_t blocking = 0;
@@ -118,8 +118,8 @@ static void least_transfer(const struct priced *p, const int64_t *prices, int64_
             for (int to = 0; to < p->group_count; to++) {
                 const int64_t *parts = prices + (size_t)((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
                 if (!usable(p, from) || !usable(p, to) || parts[0] == PRICE_NONE) continue;
-                *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] + parts[PART_DELAY]);
-                least = smaller(least, parts[PART_BLOCKING]);
+                *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] + parts[PART_DELAY] + 2 * parts[PART_OVERHEAD]);
+                least = smaller(least, parts[PART_BLOCKING] + parts[PART_OVERHEAD]);
             }
         blocking += least == INT64_MAX ? 0 : least;
     }

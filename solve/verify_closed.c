@@ -16,7 +16,7 @@ static void add_messages(struct totals *t, const struct plan_stage *x, const str
     for (int part = 0; part < PART_COUNT; part++) {
         if (!r->parts[part]) continue;
         int64_t last = r->epilogue ? x->send_epilogue_ns[part] : x->send_backward_ns[part];
-        t->messages += x->send_forward_ns[part] + last;
+        t->messages += (part == PART_OVERHEAD ? 2 : 1) * (x->send_forward_ns[part] + last);     // at both ends
         t->silent = t->silent && !x->send_forward_ns[part] && !x->send_backward_ns[part] && !last;
         for (int i = 0; i < r->slice_count - 1; i++)
             t->silent = t->silent && !x->slices[i].send_forward_ns[part] && !x->slices[i].send_backward_ns[part];

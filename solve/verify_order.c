@@ -85,6 +85,17 @@ int64_t written_place(const struct schedule_request *r, int rank, int pass, int 
 
 static int turn_of_stage(const struct schedule_request *r, int stage) { return stage / r->rank_count; }
 
+// The sender's overhead stands right behind the turn that made the message, the receiver's right before the turn that needs
+// it; what has no overhead stands in no compute stream.
+static bool check_overhead(struct table *t, const struct stream *stream, int at, int turn)
+{
+    struct identity m = identity_of(t, stream->operations[at]);
+    int beside = m.piece == PART_OVERHEAD ? at - 1 : m.piece == RECEIVED ? at + 1 : -1;
+    return (beside >= 0 && beside < stream->count && stream->operations[beside] == turn) ||
+           FAULT(t, m.place, "compute stream of rank %d, place %d: operation %d is no overhead of the turn beside it",
+                 stream->rank, at, stream->operations[at]);
+}
+
 // A transfer that blocks follows the turn that made its message, with nothing but such transfers between; it comes before
 // the turn that needs it, right before where the schedule neither loops nor splits the backward. Else a rank may have to
 // take it earlier, and in which order those between two turns go is the table's choice anyway: a wrong one is a cycle.
@@ -94,6 +105,7 @@ static bool check_blocking(struct table *t, const struct stream *stream, int at,
     int sender = m.direction == FORWARD ? m.place : m.place + 1, receiver = 2 * m.place + 1 - sender,
         made = *turn_at(t, m.direction, sender, m.micro_batch, m.slice),
         needed = *turn_at(t, m.direction, receiver, m.micro_batch, m.slice);
+    if (m.piece != PART_BLOCKING) return check_overhead(t, stream, at, m.piece == RECEIVED ? needed : made);
     if (schedule_rank_of(t->r, sender) == stream->rank)
         return before == made || FAULT(t, sender, "operation %d, which blocks, does not follow the turn that made its message",
                                        stream->operations[at]);
@@ -173,7 +185,7 @@ bool check_link(struct table *t, const struct stream *stream)
         return FAULT(t, stream->rank, "a link to rank %d with %d operations", stream->to_rank, stream->count);
     for (int at = 0; at < stream->count; at++) {
         struct identity m = identity_of(t, stream->operations[at]);
-        if (m.direction < 0 || m.part != PART_LINK)
+        if (m.direction < 0 || m.piece != PART_LINK)
             return FAULT(t, stream->rank, "link stream, place %d: operation %d is no message", at, stream->operations[at]);
         int sender = m.direction == FORWARD ? m.place : m.place + 1, receiver = 2 * m.place + 1 - sender,
             made = t->place[0][*turn_at(t, m.direction, sender, m.micro_batch, m.slice)];

@@ -71,6 +71,7 @@ bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double 
     long double size = size_s(a, s, link, bytes);
     parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
     parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
+    parts[PART_OVERHEAD] = share[PART_OVERHEAD] * size * 1e9L;     // at each end
     parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;
     return true;
 }

@@ -33,7 +33,8 @@ struct identity identity_of(const struct table *t, int operation)
     else if (base == SYMBOL_WEIGHT) x.pass = WEIGHT;
     else if (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC) {
         x.direction = base < SYMBOL_SEND_BACKWARD ? FORWARD : BACKWARD;
-        x.part = (base - SYMBOL_SEND_FORWARD) % PART_COUNT;
+        x.piece = (base - SYMBOL_SEND_FORWARD) % PART_COUNT;
+        if (x.piece == PART_OVERHEAD && o->stage == x.place + (x.direction == FORWARD)) x.piece = RECEIVED;
     }
     return x;
 }
@@ -55,9 +56,10 @@ static int *slot_of(struct table *t, int operation)
     if (o->micro_batch < 0 || o->micro_batch >= r->micro_batches) return NULL;
     if (x.pass >= 0)
         return o->stage == x.place && x.pass < t->passes ? turn_at(t, x.pass, x.place, x.micro_batch, x.slice) : NULL;
-    if (!carries_message(r, x.direction, x.place) || !r->parts[x.part]) return NULL;
-    return o->stage == x.place + (x.direction == BACKWARD)
-               ? message_at(t, x.direction, x.place, x.micro_batch, x.slice, x.part)
+    bool received = x.piece == RECEIVED;
+    if (!carries_message(r, x.direction, x.place) || !r->parts[received ? PART_OVERHEAD : x.piece]) return NULL;
+    return o->stage == x.place + ((x.direction == BACKWARD) != received)
+               ? message_at(t, x.direction, x.place, x.micro_batch, x.slice, x.piece)
                : NULL;
 }
 
@@ -66,6 +68,7 @@ static int64_t operations_wanted(const struct table *t)
     const struct schedule_request *r = t->r;
     int64_t stages = r->stage_count, each = (int64_t)r->micro_batches * r->slice_count, parts = 0, messages = 0;
     for (int k = 0; k < PART_COUNT; k++) parts += r->parts[k];
+    parts += r->parts[PART_OVERHEAD];
     for (int boundary = 0; boundary < stages - 1; boundary++)
         messages += carries_message(r, FORWARD, boundary) + carries_message(r, BACKWARD, boundary);
     return t->passes * stages * each + messages * each * parts + stages * r->sync + stages * r->optimizer +
@@ -123,12 +126,13 @@ static bool check_counts(struct table *t)
         int kind = t->s->operations[i].symbol / t->r->stage_count,
             wanted = x.pass >= 0 || kind == SYMBOL_SYNC || kind == SYMBOL_OPTIMIZER ? 1
                      : x.direction < 0                                               ? 0
-                     : x.part == PART_BLOCKING                                       ? 2
-                                                                                     : x.part == PART_LINK;
+                     : x.piece == PART_BLOCKING                                      ? 2
+                                                                                     : x.piece != PART_DELAY;
         if (t->seen[i] != wanted)
             return FAULT(t, t->s->operations[i].stage, "operation %d stands in %d streams, not in %d", i, t->seen[i],
                          wanted);
-        if (x.pass >= 0 && t->s->streams[t->stream[0][i]].kind != STREAM_COMPUTE)
+        bool computes = x.pass >= 0 || (x.direction >= 0 && (x.piece == PART_OVERHEAD || x.piece == RECEIVED));
+        if (computes && t->s->streams[t->stream[0][i]].kind != STREAM_COMPUTE)
             return FAULT(t, x.place, "operation %d stands in no compute stream", i);
     }
     return true;
@@ -157,8 +161,8 @@ static bool check_drain(struct table *t)
             struct identity x = identity_of(t, stream->operations[k]);
             if (x.pass != BACKWARD || x.place != boundary || x.slice > 0) continue;
             bool drain = r->epilogue && left-- > 0;
-            for (int part = 0; part < PART_COUNT; part++) {
-                int o = *message_at(t, BACKWARD, boundary, x.micro_batch, 0, part);
+            for (int piece = 0; piece < PIECES; piece++) {
+                int o = *message_at(t, BACKWARD, boundary, x.micro_batch, 0, piece);
                 if (o >= 0 && (t->s->operations[o].symbol / r->stage_count >= SYMBOL_SEND_EPILOGUE) != drain)
                     return FAULT(t, boundary, "operation %d is %sof the drain", o, drain ? "" : "not ");
             }
@@ -189,8 +193,9 @@ static void need_message(struct table *t, int pass, int boundary, int micro_batc
 {
     int sender = pass == FORWARD ? boundary : boundary + 1, receiver = pass == FORWARD ? boundary + 1 : boundary;
     int before = *turn_at(t, pass, sender, micro_batch, slice);
-    for (int part = 0; part < PART_COUNT; part++) {
-        int o = *message_at(t, pass, boundary, micro_batch, slice, part);
+    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, RECEIVED};
+    for (size_t i = 0; i < ARRAY_LENGTH(series); i++) {
+        int o = *message_at(t, pass, boundary, micro_batch, slice, series[i]);
         if (o < 0) continue;
         need(t, before, o);
         before = o;
@@ -236,7 +241,7 @@ static bool check_dependences(struct table *t)
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
     struct dependence *given = arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
-    t->needed = TAKE(t->arena, each * (4 + 2 * (PART_COUNT + 1)) + 3 * (size_t)r->stage_count, struct dependence);
+    t->needed = TAKE(t->arena, each * (4 + 2 * (PIECES + 1)) + 3 * (size_t)r->stage_count, struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
         for (int i = 0; i < r->micro_batches; i++)
             for (int slice = 0; slice < r->slice_count; slice++) need_pass(t, stage, i, slice);
@@ -278,7 +283,7 @@ void hear_schedule(struct verdict *v, const struct schedule *s, const struct sch
     size_t stages = (size_t)request->stage_count, operations = (size_t)s->operation_count, ranks = (size_t)request->rank_count,
            turns = stages * (size_t)request->micro_batches * (size_t)request->slice_count;
     t.turn = filled(arena, PASSES * turns, -1);
-    t.message = filled(arena, 2 * turns * PART_COUNT, -1);
+    t.message = filled(arena, 2 * turns * PIECES, -1);
     t.sync = filled(arena, stages, -1);
     t.optimizer = filled(arena, stages, -1);
     t.last_gradient = filled(arena, stages, -1);

@@ -6,6 +6,7 @@
 #include "data/verdict.h"
 
 enum { FORWARD, BACKWARD, WEIGHT, PASSES };
+enum { RECEIVED = PART_COUNT, PIECES };     // of a message: its parts, the overhead being the sender's, and the receiver's
 
 struct table {
     const struct schedule *s;
@@ -14,7 +15,7 @@ struct table {
     struct arena *arena;
     int passes;             // 2, or 3 where the backward is split
     int *turn;              // [pass, stage, micro-batch, slice]: its operation, -1 none
-    int *message;           // [forward or backward, boundary, micro-batch, slice, part]
+    int *message;           // [forward or backward, boundary, micro-batch, slice, piece]
     int *sync, *optimizer;  // [stage]
     int embedding_sync;
     int *seen;              // [operation]: in how many streams it stands
@@ -39,13 +40,13 @@ static inline int *turn_at(const struct table *t, int pass, int stage, int micro
     return &t->turn[pass_place(t, pass, stage, micro_batch, slice)];
 }
 
-static inline int *message_at(const struct table *t, int pass, int boundary, int micro_batch, int slice, int part)
+static inline int *message_at(const struct table *t, int pass, int boundary, int micro_batch, int slice, int piece)
 {
-    return &t->message[pass_place(t, pass, boundary, micro_batch, slice) * PART_COUNT + (size_t)part];
+    return &t->message[pass_place(t, pass, boundary, micro_batch, slice) * PIECES + (size_t)piece];
 }
 
-// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's part; neither: pass and direction -1.
-struct identity { int pass, direction, part, place, micro_batch, slice; };
+// What an operation is: pass FORWARD to WEIGHT of a stage, or a message's piece; neither: pass and direction -1.
+struct identity { int pass, direction, piece, place, micro_batch, slice; };
 struct identity identity_of(const struct table *t, int operation);
 
 bool carries_message(const struct schedule_request *r, int direction, int boundary);

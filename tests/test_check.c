@@ -26,7 +26,10 @@ static int operation_in(const struct check_graph *g, const struct schedule *s, i
 {
     const struct operation *o = &s->operations[operation];
     int stages = s->request.stage_count, kind = o->symbol / stages;
-    return check_operation(g, symbol_base_kind(kind), o->symbol % stages, o->micro_batch < 0 ? 0 : o->micro_batch, symbol_slice(kind));
+    int base = symbol_base_kind(kind), place = o->symbol % stages, micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
+    bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC, forward = base < SYMBOL_SEND_BACKWARD;
+    if (sends && o->stage == place + forward) micro_batch += s->request.micro_batches;      // the receiver's overhead
+    return check_operation(g, base, place, micro_batch, symbol_slice(kind));
 }
 
 struct edges { int (*items)[3]; int count; };

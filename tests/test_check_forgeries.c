@@ -222,7 +222,7 @@ static bool path_cycle_open(struct forgery *f)
 }
 static bool path_of_no_operation(struct forgery *f)
 {
-    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2, cJSON_CreateNumber(f->t->priced.micro_batches));
+    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2, cJSON_CreateNumber(2 * f->t->priced.micro_batches));
     return first_path(f) != NULL;
 }
 static bool path_of_no_slice(struct forgery *f)
@@ -497,7 +497,7 @@ static const struct {
     {"a plan without its time", plan_without_time, "or neither", false},
     {"a stage missing", stage_missing, "incumbent: expected", false},
     {"a stage too many", stage_twice, "incumbent: expected", false},
-    {"a layer left out", layer_left_out, "cover the layers", true},
+    {"a layer left out", layer_left_out, "incumbent", true},
     {"a first layer off by one", first_layer_off, "cover the layers", true},
     {"an unknown group", group_unknown, "unknown here", false},
     {"an excluded group", group_excluded, "does not offer", true},

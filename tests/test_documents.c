@@ -330,7 +330,7 @@ static void test_plan_numbers(void **state)
     assert_int_equal(p.stages[1].send_epilogue_ns[PART_DELAY], 7);
     assert_int_equal(memory_total(&p.stages[1].memory), 36008);     // 1000 .. 8000, each with 1 added
     assert_true(plan_gap(&p) > 0.004098 && plan_gap(&p) < 0.004099);       // 12345 / 3012345
-    assert_true(p.graph.parts[PART_BLOCKING] && p.graph.parts[PART_LINK] && p.graph.parts[PART_DELAY]);
+    assert_true(p.graph.parts[PART_BLOCKING] && p.graph.parts[PART_LINK] && p.graph.parts[PART_DELAY] && p.graph.parts[PART_OVERHEAD]);
     p.iteration_ns = 0;
     assert_true(plan_gap(&p) == 0);
 }

@@ -453,18 +453,21 @@ static void stated_links_have_a_direction(void **state)
     b.problem.cluster.link_count = 2;
     b.problem.costs.intra_efficiency = exactly(0.5);
     b.problem.costs.network_efficiency[NIC_INFINIBAND] = exactly(0.5);
-    b.problem.costs.transfer_share[PART_BLOCKING] = 0.25, b.problem.costs.transfer_share[PART_LINK] = 0.5,
-    b.problem.costs.transfer_share[PART_DELAY] = 0.25;
+    b.problem.costs.transfer_share[PART_BLOCKING] = b.problem.costs.transfer_share[PART_LINK] = 0.25;
+    b.problem.costs.transfer_share[PART_DELAY] = 0.25, b.problem.costs.transfer_share[PART_OVERHEAD] = 0.125;
     price(&b);
     // 2.097152 ms by its parts, the latency beside the delay's
     assert_int_equal(forward_parts(&b, 0, 1)[PART_BLOCKING], 524288);
-    assert_int_equal(forward_parts(&b, 0, 1)[PART_LINK], 1048576);
+    assert_int_equal(forward_parts(&b, 0, 1)[PART_LINK], 524288);
     assert_int_equal(forward_parts(&b, 0, 1)[PART_DELAY], 1524288);
+    assert_int_equal(forward_parts(&b, 0, 1)[PART_OVERHEAD], 262144);   // at each end
     // the way back is the network: 2 097 152 / 5e9 = 419.4304 us
-    assert_int_equal(backward_parts(&b, 0, 0, 1)[PART_LINK], 209715);
-    assert_int_equal(forward_parts(&b, 1, 0)[PART_LINK], 209715);
-    assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 524288);       // in place of intra
-    assert_int_equal(forward_parts(&b, 1, 1)[PART_LINK], 20972);        // 2 097 152 / 50e9, half of it on the link
+    assert_int_equal(backward_parts(&b, 0, 0, 1)[PART_LINK], 104858);
+    assert_int_equal(backward_parts(&b, 0, 0, 1)[PART_OVERHEAD], 52429);
+    assert_int_equal(forward_parts(&b, 1, 0)[PART_LINK], 104858);
+    assert_int_equal(forward_parts(&b, 0, 0)[PART_LINK], 262144);       // in place of intra
+    assert_int_equal(forward_parts(&b, 1, 1)[PART_LINK], 10486);        // 2 097 152 / 50e9, a quarter of it on the link
+    assert_int_equal(forward_parts(&b, 1, 1)[PART_OVERHEAD], 5243);
     end(&b);
 }
 

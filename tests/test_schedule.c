@@ -90,16 +90,21 @@ static void check_each_once(const struct schedule *s, struct arena *arena)
         int kind = kind_of(s, i), boundary = symbol_stage_of(s, i);
         if (o.micro_batch < 0) continue;
         if (kind >= SYMBOL_SEND_EPILOGUE) kind -= PART_COUNT;       // drain and steady state are one message
-        assert_int_equal(seen[(kind * p + boundary) * m + o.micro_batch]++, 0);
-        if (kind <= SYMBOL_BACKWARD) assert_int_equal(o.stage, boundary);
-        else assert_int_equal(o.stage, kind < SYMBOL_SEND_BACKWARD ? boundary : boundary + 1);
+        bool sends = kind >= SYMBOL_SEND_FORWARD, forward = kind < SYMBOL_SEND_BACKWARD,
+             received = sends && o.stage == boundary + forward;
+        // An overhead comes twice, once at each end; the sender's first.
+        int before = sends && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD && received;
+        assert_int_equal(seen[(kind * p + boundary) * m + o.micro_batch]++, before);
+        if (!sends) assert_int_equal(o.stage, boundary);
+        else if (!before) assert_int_equal(o.stage, forward ? boundary : boundary + 1);
     }
     for (int kind = 0; kind < SYMBOL_SEND_EPILOGUE; kind++)
         for (int stage = 0; stage < p; stage++)
             for (int k = 0; k < m; k++) {
                 bool message = kind >= SYMBOL_SEND_FORWARD &&
                                s->request.parts[(kind - SYMBOL_SEND_FORWARD) % PART_COUNT] && stage < p - 1;
-                assert_int_equal(seen[(kind * p + stage) * m + k], kind <= SYMBOL_BACKWARD || message);
+                bool twice = message && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD;
+                assert_int_equal(seen[(kind * p + stage) * m + k], twice ? 2 : kind <= SYMBOL_BACKWARD || message);
             }
 }
 
@@ -136,40 +141,54 @@ static bool joined(const struct schedule *s, int before, int after)
     return false;
 }
 
-static int find(const struct schedule *s, int kind, int symbol_stage, int micro_batch)
+static int find_at(const struct schedule *s, int kind, int symbol_stage, int stage, int micro_batch)
 {
     for (int i = 0; i < s->operation_count; i++)
-        if (kind_of(s, i) == kind && symbol_stage_of(s, i) == symbol_stage &&
+        if (kind_of(s, i) == kind && symbol_stage_of(s, i) == symbol_stage && s->operations[i].stage == stage &&
             s->operations[i].micro_batch == micro_batch)
             return i;
     return -1;
 }
 
-// A message is a chain: the sender's pass, the parts in series, the receiver's pass.
+// Whether two operations stand next to each other in one compute stream.
+static bool adjacent(const struct schedule *s, int first, int second)
+{
+    for (int i = 0; i < s->stream_count; i++)
+        for (int k = 1; k < s->streams[i].count && s->streams[i].kind == STREAM_COMPUTE; k++)
+            if (s->streams[i].operations[k - 1] == first && s->streams[i].operations[k] == second) return true;
+    return false;
+}
+
+// A message is a chain: the sender's pass, its overhead right behind it, the parts in series, the receiver's overhead right
+// before its pass.
 static void check_chain(const struct schedule *s, bool forward, int boundary, int micro_batch)
 {
-    int pass = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD,
-        at = find(s, pass, forward ? boundary : boundary + 1, micro_batch);
-    for (int part = 0; part < PART_COUNT; part++) {
-        int next = find(s, (forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD) + part, boundary, micro_batch);
-        if (next < 0 && !forward) next = find(s, SYMBOL_SEND_EPILOGUE + part, boundary, micro_batch);
+    static const int series[] = {PART_OVERHEAD, PART_BLOCKING, PART_LINK, PART_DELAY, PART_OVERHEAD};
+    int pass = forward ? SYMBOL_FORWARD : SYMBOL_BACKWARD, sender = forward ? boundary : boundary + 1,
+        receiver = forward ? boundary + 1 : boundary, at = find_at(s, pass, sender, sender, micro_batch),
+        last = find_at(s, pass, receiver, receiver, micro_batch);
+    for (int i = 0; i < 5; i++) {
+        int kind = (forward ? SYMBOL_SEND_FORWARD : SYMBOL_SEND_BACKWARD) + series[i], stage = i < 4 ? sender : receiver,
+            next = find_at(s, kind, boundary, stage, micro_batch);
+        if (next < 0 && !forward) next = find_at(s, SYMBOL_SEND_EPILOGUE + series[i], boundary, stage, micro_batch);
+        assert_int_equal(next >= 0, s->request.parts[series[i]]);
         if (next < 0) continue;
-        assert_true(joined(s, at, next));
+        assert_true(i ? joined(s, at, next) : adjacent(s, at, next));
         at = next;
     }
-    assert_true(joined(s, at, find(s, pass, forward ? boundary + 1 : boundary, micro_batch)));
+    assert_true(s->request.parts[PART_OVERHEAD] ? adjacent(s, at, last) : joined(s, at, last));
 }
 
 static void test_messages(void **state)
 {
     (void)state;
-    for (int mask = 0; mask < 32; mask++) {
+    for (int mask = 0; mask < 64; mask++) {
         struct arena arena;
         struct schedule s;
         struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
                                      SCHEDULE_PLAIN(4),
                                      .micro_batches = 5,
-                                     .parts = {mask & 1, mask & 2, mask & 4},
+                                     .parts = {mask & 1, mask & 2, mask & 4, mask & 32},
                                      .epilogue = mask & 16};
         arena_open(&arena, NULL);
         build(&s, &r, &arena);
@@ -188,13 +207,13 @@ static void test_all_shapes(void **state)
     (void)state;
     for (int p = 1; p <= 9; p++)
         for (int m = 1; m <= 12; m++)
-            for (int mask = 0; mask < 16; mask++) {
+            for (int mask = 0; mask < 32; mask++) {
                 struct arena arena;
                 struct schedule s;
                 struct schedule_request r = {.kind = mask & 8 ? SCHEDULE_1F1B : SCHEDULE_GPIPE,
                                              SCHEDULE_PLAIN(p),
                                              .micro_batches = m,
-                                             .parts = {mask & 1, mask & 2, mask & 4},
+                                             .parts = {mask & 1, mask & 2, mask & 4, mask & 16},
                                              .epilogue = m % 2,
                                              .sync = p % 2,
                                              .optimizer = m % 3,

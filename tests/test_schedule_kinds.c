@@ -134,7 +134,8 @@ static bool carries(const struct schedule_request *r, int boundary, bool forward
     return !schedule_is_inner(r, boundary) && (forward || !schedule_is_local(r, boundary));
 }
 
-// No message over an inner boundary, none back over a local one, every other once per micro-batch and slice.
+// No message over an inner boundary, none back over a local one, every other once per micro-batch and slice (an overhead
+// at both ends).
 static void check_message_counts(const struct schedule *s, struct arena *arena)
 {
     const struct schedule_request *r = &s->request;
@@ -148,7 +149,9 @@ static void check_message_counts(const struct schedule *s, struct arena *arena)
         for (int part = 0; part < PART_COUNT; part++)
             for (int forward = 0; forward < 2; forward++)
                 assert_int_equal(counts[(forward * PART_COUNT + part) * r->stage_count + boundary],
-                                 r->parts[part] && carries(r, boundary, forward) ? r->micro_batches * r->slice_count : 0);
+                                 r->parts[part] && carries(r, boundary, forward)
+                                     ? r->micro_batches * r->slice_count * (part == PART_OVERHEAD ? 2 : 1)
+                                     : 0);
 }
 
 // Every schedule in every shape, with every mix of parts: no deadlock, and the closed forms of what is held.
@@ -160,7 +163,7 @@ static void test_all_schedules(void **state)
         for (int p = 1; p <= 7; p++)
             for (int stages = 1; stages <= 3; stages++)
                 for (int m = 1; m <= 2 * p + 3; m++)
-                    for (int mask = 0; mask < 8; mask++) {
+                    for (int mask = 0; mask < 16; mask++) {
                         struct arena arena;
                         struct schedule s;
                         struct schedule_request r = request_random(&rng, 1, 1);

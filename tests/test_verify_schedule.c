@@ -56,7 +56,7 @@ static void test_right_tables(void **state)
 static bool blocks(const struct table *t, int operation)
 {
     int kind = symbol_base_kind(t->schedule.operations[operation].symbol / t->request.stage_count);
-    return kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC;
+    return kind >= SYMBOL_SEND_FORWARD && kind < SYMBOL_EMBEDDING_SYNC && (kind - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_BLOCKING;
 }
 
 static bool swap_in_stream(struct table *t)

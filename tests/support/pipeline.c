@@ -9,7 +9,7 @@ struct pipeline {
     const struct schedule *s;
     const struct schedule_request *r;
     const int64_t *durations;
-    int64_t *made, *blocked, *linked, *arrived;     // [direction, stage of the receiver, micro-batch, slice]
+    int64_t *made, *blocked, *linked, *arrived;     // [direction, stage of the receiver, micro-batch, slice]; made: and given away
     int64_t *weighed;                               // [stage, micro-batch]
     int *received;                                  // [stage]: backward messages, the first slice's
     bool *drains;                                   // [stage, micro-batch]: that message is of the drain
@@ -53,6 +53,13 @@ static bool is_sent(const struct pipeline *p, int direction, int stage)
     int boundary = direction ? stage : stage - 1;
     if (boundary < 0 || boundary >= p->r->stage_count - 1 || schedule_is_inner(p->r, boundary)) return false;
     return !direction || !schedule_is_local(p->r, boundary);
+}
+
+// What each end of a message to `stage` spends on it beside its pass.
+static int64_t overhead(const struct pipeline *p, int direction, int stage, int micro_batch, int slice)
+{
+    if (!p->r->parts[PART_OVERHEAD] || !is_sent(p, direction, stage)) return 0;
+    return part_duration(p, direction, stage, micro_batch, slice, PART_OVERHEAD);
 }
 
 static int rank_of(const struct pipeline *p, int stage) { return schedule_rank_of(p->r, stage); }
@@ -100,10 +107,14 @@ static bool do_pass(struct pipeline *p, int rank, int base, int stage, int micro
         size_t at = place_of(p, !forward, stage, micro_batch, slice);
         if (is_sent(p, !forward, stage)) move_message(p, !forward, stage, micro_batch, slice);
         if (p->arrived[at] < 0) return false;
-        start = later(start, p->arrived[at]);
+        start = later(start, p->arrived[at]) + overhead(p, !forward, stage, micro_batch, slice);
     }
     int64_t end = p->rank_free[rank] = start + duration(p, kind, stage);
-    if (base != SYMBOL_WEIGHT) produce(p, !forward, stage, micro_batch, slice, end);
+    if (base != SYMBOL_WEIGHT) {
+        int to = forward ? stage + 1 : stage - 1;
+        if (to >= 0 && to < p->r->stage_count) p->rank_free[rank] += overhead(p, !forward, to, micro_batch, slice);
+        produce(p, !forward, stage, micro_batch, slice, p->rank_free[rank]);
+    }
     if (!forward) {
         p->gradient_end[stage] = end;
         p->gradient_order[stage] = ++p->gradients_seen;
@@ -189,6 +200,8 @@ static bool do_next(struct pipeline *p, int rank)
         if (done) p->rank_free[rank] = later(p->rank_free[rank], ending_of(p, place)) + duration(p, kind, place);
     } else if (base <= SYMBOL_WEIGHT) {
         done = do_pass(p, rank, base, place, o->micro_batch, slice, kind);
+    } else if ((base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_OVERHEAD) {
+        done = true;        // spent with the pass beside it
     } else {
         done = do_blocking(p, rank, operation, base >= SYMBOL_SEND_BACKWARD, place, o->micro_batch, slice);
     }

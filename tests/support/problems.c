@@ -227,7 +227,8 @@ static void draw_gpu(struct draw *d, const char *gpu)
 static void draw_costs(struct draw *d)
 {
     static const double shares[][PART_COUNT] = {{0, 0, 1},     {0, 1, 0},         {1, 0, 0},
-                                                {0, 0.5, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0, 0.5}};
+                                                {0, 0.5, 0.5}, {0.25, 0.5, 0.25}, {0.5, 0, 0.5},
+                                                {0, 0, 0, 0.5}, {0.25, 0, 0.25, 0.25}, {0, 0.5, 0, 0.25}};
     struct costs *c = &d->p->costs;
     const struct model *m = &d->p->model;
     *c = (struct costs){.name = "random",
