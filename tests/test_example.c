@@ -130,7 +130,8 @@ static void every_shipped_pair_prices(void **state)
             assert_int_equal(slots, 4);         // the replicas take every GPU
             // unlike groups are joined, by what both have
             int last = b->priced.group_count - 1;
-            assert_true(b->priced.cuts[0].forward_ns[last * PART_COUNT + PART_LINK] > 0);
+            const int64_t *parts = &b->priced.cuts[0].forward_ns[last * PART_COUNT];
+            assert_true(parts[PART_LINK] + parts[PART_OVERHEAD] > 0);
             arena_reset(&b->arena, mark);
         }
 }

@@ -37,6 +37,8 @@ struct replay {
     bool gpipe;
     struct stage_times stages[STAGES];
     int64_t link[2], delay[2];          // of one transfer, forward and backward
+    int64_t overhead[2];                // of a message at each of its ends
+    int64_t ended[STAGES];              // the stage's last pass; its last message may take it longer
     int64_t done[2][STAGES][BATCHES], arrived[2][STAGES][BATCHES], link_free[2][STAGES];
     int next[STAGES];
     int64_t now[STAGES];
@@ -62,10 +64,12 @@ static bool step(struct replay *r, int s)
     else if (pass) ready = r->done[0][s][batch];
     if (ready < 0) return false;
     int64_t start = ready > r->now[s] ? ready : r->now[s];
+    if (from >= 0 && from < r->p) start += r->overhead[pass];
     int64_t end = start + (pass ? r->stages[s].backward : r->stages[s].forward);
-    r->done[pass][s][batch] = r->now[s] = end;
+    r->done[pass][s][batch] = r->now[s] = r->ended[s] = end;
     r->next[s]++;
     if (to < 0 || to >= r->p) return true;
+    r->now[s] = end += r->overhead[pass];
     int boundary = pass ? s - 1 : s;
     int64_t sent = (end > r->link_free[pass][boundary] ? end : r->link_free[pass][boundary]) + r->link[pass];
     r->link_free[pass][boundary] = sent;
@@ -89,10 +93,11 @@ static int64_t replay(struct replay *r, int64_t embedding_sync)
     }
     int64_t last = 0;
     for (int s = 0; s < r->p; s++) assert_int_equal(r->next[s], 2 * r->m);
-    int64_t ends = r->now[0] + r->stages[0].ending;
-    if (r->now[r->p - 1] + r->stages[r->p - 1].ending > ends) ends = r->now[r->p - 1] + r->stages[r->p - 1].ending;
+    int64_t ends = r->ended[0] + r->stages[0].ending;
+    if (r->ended[r->p - 1] + r->stages[r->p - 1].ending > ends) ends = r->ended[r->p - 1] + r->stages[r->p - 1].ending;
     for (int s = 0; s < r->p; s++) {
-        int64_t end = r->now[s] + r->stages[s].ending;
+        int64_t end = r->ended[s] + r->stages[s].ending;
+        if (r->now[s] > last) last = r->now[s];
         if (embedding_sync && (s == 0 || s == r->p - 1)) end = ends + embedding_sync;
         if (end > last) last = end;
     }
@@ -127,6 +132,7 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
         }
     }
     const struct priced_cut *cut = &q.cuts[q.runs[1].cut];
+    r.overhead[0] = cut->forward_ns[PART_OVERHEAD], r.overhead[1] = cut->backward_ns[0][PART_OVERHEAD];
     r.link[0] = cut->forward_ns[PART_LINK], r.delay[0] = cut->forward_ns[PART_DELAY];
     r.link[1] = cut->backward_ns[0][PART_LINK], r.delay[1] = cut->backward_ns[0][PART_DELAY];
     assert_int_equal(cut->forward_ns[PART_BLOCKING], 0);
@@ -135,9 +141,10 @@ static int64_t by_replay(struct predictor *p, struct arena *arena)
     last = replay(&r, sync);
     int64_t ends = 0;
     for (int s = 0; s < r.p; s++)
-        if ((s == 0 || s == r.p - 1) && r.now[s] + r.stages[s].ending > ends) ends = r.now[s] + r.stages[s].ending;
+        if ((s == 0 || s == r.p - 1) && r.ended[s] + r.stages[s].ending > ends) ends = r.ended[s] + r.stages[s].ending;
     for (int s = 0; s < r.p; s++) {
-        int64_t end = (sync && (s == 0 || s == r.p - 1) ? ends + sync : r.now[s] + r.stages[s].ending) + optimizer[s];
+        int64_t end = sync && (s == 0 || s == r.p - 1) ? ends + sync : r.ended[s] + r.stages[s].ending;
+        end = (end > r.now[s] ? end : r.now[s]) + optimizer[s];
         if (end > last) last = end;
     }
     return last;
