@@ -5,7 +5,7 @@
 
 #include "solve/certificate_parts.h"
 
-enum { BOXES_MOST = 20000, TABLE_CELLS_MOST = 1 << 22 };
+enum { BOXES_MOST = 200000, MENDED_MOST = 2000, TABLE_CELLS_MOST = 1 << 22 };
 
 static bool same_choice(const struct choice *x, const struct check_choice *c)
 {
@@ -107,6 +107,7 @@ static enum status open_maker(struct maker *m, struct error *err)
 static bool prove_at(struct maker *m, int64_t bound_ns)
 {
     m->bound_ns = bound_ns;
+    m->result->mended = 0;
     return maker_prove(m);
 }
 
@@ -140,7 +141,7 @@ static void write_shrunk(struct maker *m)
 
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
-// The claimed bound, else what the records prove, else none.
+// The claimed bound, else what the records prove, else what the whole problem proves as one box, else none.
 static bool prove(struct maker *m)
 {
     const struct plan *plan = m->request->plan;
@@ -148,7 +149,9 @@ static bool prove(struct maker *m)
     if (plan->bound_ns <= 0) return false;
     if (prove_at(m, plan->bound_ns)) return true;
     int64_t records_ns = m->request->evidence->proof_bound_ns;
-    return records_ns > 0 && records_ns < plan->bound_ns && prove_at(m, records_ns);
+    if (records_ns > 0 && records_ns < plan->bound_ns && prove_at(m, records_ns)) return true;
+    int64_t root_ns = maker_root_bound(m, plan->bound_ns);
+    return root_ns > 0 && root_ns < plan->bound_ns && prove_at(m, root_ns);
 }
 
 enum status certificate_make(struct certificate_result *result, const struct certificate_request *request, struct arena *arena, struct error *err)
@@ -159,6 +162,7 @@ enum status certificate_make(struct certificate_result *result, const struct cer
     struct maker *m = TAKE(arena, 1, struct maker);
     *result = (struct certificate_result){.bound_ns = 0};
     *m = (struct maker){.request = request, .result = result, .work = UINT64_MAX / 2, .boxes_most = request->boxes_most ? request->boxes_most : BOXES_MOST,
+                        .mended_most = MENDED_MOST,
                         .arena = arena, .scratch = scratch};
     TRY(open_maker(m, err));
     bool proven = prove(m);

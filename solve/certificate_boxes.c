@@ -309,6 +309,15 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
     return closed;
 }
 
+int64_t maker_root_bound(struct maker *m, int64_t target_ns)
+{
+    struct box_answer answer;
+    open_closer(m);
+    struct choice_box whole = choice_box_whole(m->closer, m->arena);
+    box_close(m->closer, &whole, target_ns, 0, &answer);
+    return answer.bound_ns < INT64_MAX / 8 ? answer.bound_ns : 0;
+}
+
 // ---- the tree
 
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth);
@@ -363,6 +372,7 @@ static bool leaf_holds(struct maker *m, const struct check_box *box)
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
 {
     if (m->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
+    if (m->result->mended >= m->mended_most) m->failed = true;
     if (m->failed) return;
     const struct box_proof *proof = &m->request->evidence->proof;
     int number = m->box_count;

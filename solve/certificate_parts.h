@@ -47,7 +47,7 @@ struct maker {
     uint64_t work;
     struct error err;               // of the checker's functions
     int64_t bound_ns;               // aimed at; -1: that there is no plan
-    int64_t boxes_most;
+    int64_t boxes_most, mended_most;
     bool failed;                    // a box resisted
 
     struct proof_path *paths;       // distinct ones
@@ -73,6 +73,8 @@ void maker_put_paths(const struct maker *m, struct json_writer *w);
 // ---- certificate_boxes.c
 // Proves the bound aimed at; false: a box resisted.
 bool maker_prove(struct maker *m);
+// A bound of the whole problem as one box, without records and splits; 0: none.
+int64_t maker_root_bound(struct maker *m, int64_t target_ns);
 struct check_box maker_whole_box(struct maker *m, struct arena *arena);
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box, struct arena *arena);
 int maker_left_in(const struct maker *m, const struct check_box *box);

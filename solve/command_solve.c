@@ -87,6 +87,14 @@ static void listen_to_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+// From here on a signal ends the program: the plan is written.
+static void listen_no_more(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static enum status judge(const struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)
 {
     struct verdict verdict = {.closed_form_ns = -1};
@@ -214,6 +222,7 @@ static enum status write_certificate(const struct request *r, const struct solve
     struct certificate_request request = {.priced = priced, .plan = &solved->plan, .evidence = solved->evidence, .shrink = r->shrink};
     struct certificate_result result;
     if (!r->certificate_path) return OK;
+    listen_no_more();
     TRY(file_read(r->priced_path, &request.priced_text.text, &request.priced_text.size, arena, err));
     request.priced_text.file = path_relative(r->certificate_path, r->priced_path, arena);
     double begin_s = clock_s();

@@ -20,7 +20,7 @@ enum { DEFAULT_PROBLEMS = 240 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int64_t plans, infeasible, mended, boxes, bytes, refused, split, ranks; } seen;
+static struct { int64_t plans, infeasible, mended, boxes, bytes, refused, split, ranks, gaps; } seen;
 
 static void solve_trial(struct solve_result *r, const struct check_trial *t, struct arena *arena)
 {
@@ -71,6 +71,29 @@ static void check_one(const struct check_trial *t, bool shrink, struct arena *ar
     seen.ranks += t->priced.layout.virtual_stages > 1;
     seen.boxes += heard.boxes;
     seen.bytes += (int64_t)made.size;
+}
+
+// A run cut short, here by a gap: the file proves the bound of then, and no more than is true.
+static void check_gap(const struct check_trial *t, struct arena *arena)
+{
+    static const volatile int never = 0;
+    struct error err = {OK, ""};
+    struct solve_result solved;
+    struct solve_settings settings;
+    struct certificate_result made;
+    struct check_result heard;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.evidence = true;
+    settings.gap = 0.3;
+    if (t->best_ns == INT64_MAX) return;
+    if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    make(&made, t, &solved, false, arena);
+    if (!made.text || !is_accepted(&heard, t, &made, arena)) fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed, made.text ? heard.reason : "no certificate");
+    assert_int_equal(heard.iteration_ns, solved.plan.iteration_ns);
+    assert_int_equal(heard.bound_ns, solved.plan.bound_ns);
+    assert_true(heard.bound_ns <= t->best_ns);
+    seen.gaps += heard.bound_ns < t->best_ns;
 }
 
 // ---- a wrong solver
@@ -143,15 +166,17 @@ static void solve_writes_what_check_accepts(void **state)
         arena_open(&arena, NULL);
         if (check_trial_draw(&t, seed, &arena) && check_trial_enumerate(&t, &arena)) {
             check_one(&t, seed % 2 == 0, &arena);
+            check_gap(&t, &arena);
             catch_wrong_solver(&t, &arena);
         }
         arena_close(&arena);
     }
     print_message("%lld plans and %lld infeasible problems certified, %lld boxes, %lld bytes; %lld split, %lld mended, %lld with several stages a rank; "
-                  "%lld wrong solvers caught\n", (long long)seen.plans, (long long)seen.infeasible, (long long)seen.boxes, (long long)seen.bytes,
-                  (long long)seen.split, (long long)seen.mended, (long long)seen.ranks, (long long)seen.refused);
+                  "%lld wrong solvers caught; %lld bounds with a gap\n", (long long)seen.plans, (long long)seen.infeasible, (long long)seen.boxes, (long long)seen.bytes,
+                  (long long)seen.split, (long long)seen.mended, (long long)seen.ranks, (long long)seen.refused, (long long)seen.gaps);
     assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.refused >= problem_count / 10);
     assert_true(seen.mended >= problem_count / 40 && seen.split >= problem_count / 40 && seen.ranks >= problem_count / 20);
+    assert_true(seen.gaps >= problem_count / 40);
 }
 
 int main(int argc, char **argv)
