@@ -7,30 +7,6 @@
 
 enum { BOXES_MOST = 200000, MENDED_MOST = 2000, TABLE_CELLS_MOST = 1 << 22 };
 
-static bool same_choice(const struct choice *x, const struct check_choice *c)
-{
-    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers && x->group == c->group &&
-           (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
-           x->boundary_option == c->boundary;
-}
-
-// Both lists are in one order, so that the next one is mostly the one.
-static bool match_choices(struct maker *m)
-{
-    m->planner_of = TAKE(m->arena, m->p.stages, int *);
-    for (int s = 0; s < m->p.stages; s++) {
-        const struct stage_choices *stage = &m->planner.stages[s];
-        m->planner_of[s] = TAKE(m->arena, m->choices.count[s], int);
-        for (int i = 0, k = 0; i < m->choices.count[s]; i++) {
-            int tried = 0;
-            for (; tried < stage->count && !same_choice(&stage->items[k], &m->choices.items[s][i]); tried++) k = (k + 1) % stage->count;
-            if (tried == stage->count) return false;
-            m->planner_of[s][i] = k;
-        }
-    }
-    return true;
-}
-
 // How many stages of a rank's first turn can use the group; how many stages can use the budget.
 static int64_t most_use(const struct maker *m, int resource)
 {
@@ -93,7 +69,6 @@ static enum status open_maker(struct maker *m, struct error *err)
     if (check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err) || check_build_graph(&m->g, &m->p, m->arena) ||
         check_list_choices(&m->choices, &m->g, &m->work, m->arena))
         return fail(err, SOLVER, "the checker does not hear the priced document: %s", m->err.text);
-    TRY(choices_build(&m->planner, r->priced, r->evidence->schedule, m->arena, err));
     m->symbols = check_symbol_count(&m->p);
     m->coefficients = TAKE(m->arena, m->symbols, int64_t);
     m->path_of = TAKE(m->arena, r->evidence->proof.paths, int);
@@ -101,7 +76,7 @@ static enum status open_maker(struct maker *m, struct error *err)
     check_open_replay(&m->replay, &m->g, &m->work, m->arena);
     choose_counted(m);
     if (check_open_mixer(&m->mixer, &m->choices, m->counted, m->arena)) return fail(err, SOLVER, "%s", m->err.text);
-    return match_choices(m) ? OK : fail(err, SOLVER, "the checker has a choice that the planner has not");
+    return OK;
 }
 
 static bool prove_at(struct maker *m, int64_t bound_ns)

@@ -214,17 +214,55 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box, con
     return closed;
 }
 
+// ---- the planner's choices, where they are needed
+
+static bool same_choice(const struct choice *x, const struct check_choice *c)
+{
+    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers && x->group == c->group &&
+           (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
+           x->boundary_option == c->boundary;
+}
+
+// Both lists are in one order, so that the next one is mostly the one.
+static bool match_choices(struct maker *m)
+{
+    m->planner_of = TAKE(m->arena, m->p.stages, int *);
+    for (int s = 0; s < m->p.stages; s++) {
+        const struct stage_choices *stage = &m->planner.stages[s];
+        m->planner_of[s] = TAKE(m->arena, m->choices.count[s], int);
+        for (int i = 0, k = 0; i < m->choices.count[s]; i++) {
+            int tried = 0;
+            for (; tried < stage->count && !same_choice(&stage->items[k], &m->choices.items[s][i]); tried++) k = (k + 1) % stage->count;
+            if (tried == stage->count) {
+                m->planner_of = NULL;
+                return false;
+            }
+            m->planner_of[s][i] = k;
+        }
+    }
+    return true;
+}
+
+// false: they do not agree, and a certificate must do without the planner.
+static bool open_planner(struct maker *m)
+{
+    if (m->planner_of) return true;
+    if (choices_build(&m->planner, m->request->priced, m->request->evidence->schedule, m->arena, &m->err) != OK) return false;
+    return match_choices(m);
+}
+
 // ---- splits
 
-static int find_choice(const struct maker *m, int stage, int of_planner)
+static int find_choice(struct maker *m, int stage, int of_planner)
 {
+    if (!open_planner(m)) return -1;
     for (int i = 0; i < m->choices.count[stage]; i++)
         if (m->planner_of[stage][i] == of_planner) return i;
     return -1;
 }
 
 // A split as the search made it; false: the checker has no such choice, or no split at all.
-static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank, int choice, int group, int64_t load_ns, int layers)
+static bool read_split(struct maker *m, struct proof_box *to, int stage, int rank, int choice, int group, int64_t load_ns, int layers)
 {
     to->stage = stage;
     to->rank = rank;
@@ -268,10 +306,11 @@ static bool divides(struct maker *m, const struct check_box *box, const struct p
 
 // ---- what the records leave open
 
-static void open_closer(struct maker *m)
+static bool open_closer(struct maker *m)
 {
-    if (m->closer) return;
-    m->closer = box_closer_open(&m->planner, m->request->evidence->graph, m->arena);
+    if (!open_planner(m)) return false;
+    if (!m->closer) m->closer = box_closer_open(&m->planner, m->request->evidence->graph, m->arena);
+    return true;
 }
 
 // More mixtures. true: closed. Else *split is where to go on.
@@ -283,9 +322,8 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
     if (m->bound_ns < 0) {
         struct proof_round plain = {.by_ranks = goes_by_ranks(m, box)};
         closed = try_round(m, number, box, &plain);
-    } else {
+    } else if (open_closer(m)) {
         struct box_answer answer;
-        open_closer(m);
         struct choice_box own = choice_box_whole(m->closer, m->scratch);
         for (int s = 0; s < m->p.stages; s++) {
             memset(own.allowed[s], 0, (size_t)m->planner.stages[s].count);
@@ -312,7 +350,7 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
 int64_t maker_root_bound(struct maker *m, int64_t target_ns)
 {
     struct box_answer answer;
-    open_closer(m);
+    if (!open_closer(m)) return 0;
     struct choice_box whole = choice_box_whole(m->closer, m->arena);
     box_close(m->closer, &whole, target_ns, 0, &answer);
     return answer.bound_ns < INT64_MAX / 8 ? answer.bound_ns : 0;
@@ -338,7 +376,7 @@ static void split_box(struct maker *m, int number, struct check_box *box, const 
 }
 
 // The record's split, first and second part in the file's order: the choices with the property first.
-static bool split_of_record(const struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
+static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
 {
     if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branch_choice, r->branch_group, r->branch_load_ns, r->branch_layers))
         return false;

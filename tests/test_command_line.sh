@@ -361,6 +361,15 @@ gives 0 check whole.json "$documents/problem.json"
 says "those of .*problem.json" out
 gives 1 check certificate.json "$documents/problem.json"
 says "SHA-256" out
+# Written by solve, with the priced document beside it, and heard.
+gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --shrink-certificate
+says "certificate: " err
+gives 0 check proof.json
+says "and no plan takes less" out
+gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --priced for-proof.json
+gives 0 check proof.json for-proof.json
+refuses "--certificate" solve small/problem.json -o never.json --shrink-certificate
+refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/proof.json
 
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"

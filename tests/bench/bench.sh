@@ -54,6 +54,23 @@ for size in $proofs; do
         'BEGIN { printf "| %s | %.6f | %.6f | %.3f %% | %.3f | %s | %s |\n", n, t / 1e6, b / 1e6, t ? 100 * (t - b) / t : 100, s, x, r }'
 done
 
+echo
+echo "## Certificates"
+echo
+echo "\`solve --certificate\`, then with \`--shrink-certificate\`; the check is the whole command's own figure. One run each."
+echo
+echo "| L / S / K / M | bytes | check s | shrunk bytes | check s |"
+echo "|---|---|---|---|---|"
+for size in $proofs; do
+    row="| $size |"
+    for shrink in "" --shrink-certificate; do
+        timeout $((limit + 20)) "$plumbline" solve "$(problem "$size")" -o "$work/plan.json" --threads 1 --time-limit-s "$limit" --quiet \
+            --certificate "$work/certificate.json" $shrink 2> "$work/log" || { row="$row not proven | |"; continue; }
+        row="$row $(wc -c < "$work/certificate.json") | $("$plumbline" check "$work/certificate.json" | sed -n 's/^ *took *//p') |"
+    done
+    echo "$row"
+done
+
 solvers=""
 command -v cbc > /dev/null && solvers="cbc"
 "$python" -c "import highspy" 2> /dev/null && solvers="$solvers highs"
