@@ -470,7 +470,9 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
         for (int r = 0; r < resources; r++)
             b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
-        closed = solve_and_remove(b, b->counted, &now, target_ns, &removed) >= target_ns;
+        // Some steps were taken on the small table; what either table removes is gone.
+        closed = solve_and_remove(b, b->counted, &now, target_ns, &removed) >= target_ns
+              || (b->priced != b->counted && solve_and_remove(b, b->priced, &now, target_ns, &removed) >= target_ns);
     }
     bool holds = closed || (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, now.allowed, target_ns));
     arena_reset(b->arena, mark);
