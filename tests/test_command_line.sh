@@ -345,9 +345,9 @@ says "assumed" out
 gives 0 check certificate.json "$documents/priced.json"
 gives 1 check certificate.json --work-limit 10
 says "not proven: .*work limit" out
-sed 's/"weights": \[\[0, 1/"weights": [[0, 2/' certificate.json > forged.json
+sed 's/"iteration_ns": [0-9]*\([0-9]\)/"iteration_ns": 9999999\1/' certificate.json > forged.json
 gives 1 check forged.json priced.json
-says "not proven: boxes\[0\]: .*more than one" out
+says "not proven: .*incumbent" out
 gives 1 check certificate.json forged.json
 says "SHA-256" out
 head -c 500 certificate.json > short.json
