@@ -5,10 +5,7 @@
 
 #include "solve/certificate_parts.h"
 
-enum { BOXES_MOST = 200000, MENDED_MOST = 50000, TABLE_CELLS_MOST = 1 << 22 };
-
-// A proof that would cost the checker more than a tenth of what it gives is none.
-#define WORK_MOST ((uint64_t)CHECK_WORK_DEFAULT / 10)
+enum { BOXES_MOST = 200000, MENDED_MOST = 2000, TABLE_CELLS_MOST = 1 << 22 };
 
 // How many stages of a rank's first turn can use the group; how many stages can use the budget.
 static int64_t most_use(const struct maker *m, int resource)
@@ -84,7 +81,6 @@ static enum status open_maker(struct maker *m, struct error *err)
 
 static bool prove_at(struct maker *m, int64_t bound_ns)
 {
-    m->work = WORK_MOST;
     m->bound_ns = bound_ns;
     m->result->mended = 0;
     return maker_prove(m);
@@ -140,14 +136,13 @@ enum status certificate_make(struct certificate_result *result, const struct cer
     arena_defer(arena, close_scratch, scratch);
     struct maker *m = TAKE(arena, 1, struct maker);
     *result = (struct certificate_result){.bound_ns = 0};
-    *m = (struct maker){.request = request, .result = result, .work = WORK_MOST, .boxes_most = request->boxes_most ? request->boxes_most : BOXES_MOST,
+    *m = (struct maker){.request = request, .result = result, .work = UINT64_MAX / 2, .boxes_most = request->boxes_most ? request->boxes_most : BOXES_MOST,
                         .mended_most = MENDED_MOST,
                         .arena = arena, .scratch = scratch};
     TRY(open_maker(m, err));
     bool proven = prove(m);
     if (proven && request->shrink) write_shrunk(m);
     else if (proven) maker_write(m);
-    if (proven && result->mended && !is_accepted(m)) result->text = NULL;       // never a file that is not heard
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     return OK;

@@ -95,7 +95,6 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
         for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->paths[round->paths[i]].counts[k];
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
     if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed;
-    m->failed = m->failed || strstr(m->err.text, "work limit");     // else its table is too large: the box must be split
     m->err = (struct error){OK, ""};
     return false;
 }
