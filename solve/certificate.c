@@ -5,7 +5,7 @@
 
 #include "solve/certificate_parts.h"
 
-enum { BOXES_MOST = 200000, MENDED_MOST = 2000, TABLE_CELLS_MOST = 1 << 22 };
+enum { BOXES_MOST = 200000, MENDED_MOST = 20000, TABLE_CELLS_MOST = 1 << 22 };
 
 // How many stages of a rank's first turn can use the group; how many stages can use the budget.
 static int64_t most_use(const struct maker *m, int resource)

@@ -86,6 +86,11 @@ struct check_box maker_split(struct maker *m, struct check_box *box, const struc
 
 // ---- rounds
 
+bool maker_couple(struct maker *m, struct check_box *box)
+{
+    return check_couple_ranks(&m->choices, box) != OK || is_empty(m, box);
+}
+
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
 {
     struct check_round r = {.coefficients = m->coefficients, .has_weights = round->path_count > 0, .counts = !round->relaxed, .by_ranks = round->by_ranks};
@@ -94,7 +99,7 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
     for (int i = 0; i < round->path_count; i++)
         for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->paths[round->paths[i]].counts[k];
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
-    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed;
+    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed || maker_couple(m, box);
     m->err = (struct error){OK, ""};
     return false;
 }
@@ -420,7 +425,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
         *given = maker_copy_box(m, box, m->arena);
         b->given = given;
     }
-    bool closed = is_empty(m, box);
+    bool closed = maker_couple(m, box);
     int64_t first = -1, second = -1;
     for (bool walking = true; walking && !closed && record >= 0;) {
         closed = follow_steps(m, number, box, &proof->records[record], record == 0);

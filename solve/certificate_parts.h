@@ -78,6 +78,8 @@ int64_t maker_root_bound(struct maker *m, int64_t target_ns);
 struct check_box maker_whole_box(struct maker *m, struct arena *arena);
 struct check_box maker_copy_box(const struct maker *m, const struct check_box *box, struct arena *arena);
 int maker_left_in(const struct maker *m, const struct check_box *box);
+// What the stages of a rank demand of each other, before the first round and behind each. true: nothing is left.
+bool maker_couple(struct maker *m, struct check_box *box);
 // One round on the box. true: closed.
 bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round);
 // The half with the property stays in box, the other is returned.

@@ -8,8 +8,12 @@ static int operation_of(const struct maker *m, int operation)
 {
     const struct schedule *s = m->request->evidence->schedule;
     const struct operation *o = &s->operations[operation];
-    int stages = s->request.stage_count, kind = o->symbol / stages;
-    return check_operation(&m->g, symbol_base_kind(kind), o->symbol % stages, o->micro_batch < 0 ? 0 : o->micro_batch, symbol_slice(kind));
+    int stages = s->request.stage_count, kind = o->symbol / stages, base = symbol_base_kind(kind), place = o->symbol % stages;
+    int micro_batch = o->micro_batch < 0 ? 0 : o->micro_batch;
+    bool sends = base >= SYMBOL_SEND_FORWARD && base < SYMBOL_EMBEDDING_SYNC;
+    // A receiver's overhead has the sender's symbol and stands behind all micro-batches.
+    if (sends && o->stage == place + (base < SYMBOL_SEND_BACKWARD)) micro_batch += s->request.micro_batches;
+    return check_operation(&m->g, base, place, micro_batch, symbol_slice(kind));
 }
 
 // The number of the edge among its operation's successors, or -1.

@@ -28,7 +28,7 @@ static bool lies_within(const struct maker *m, const struct check_box *a, const 
 static struct check_box use_all(struct maker *m, const struct check_box *given, const struct proof_round *rounds, int count, bool *closed)
 {
     struct check_box box = maker_copy_box(m, given, m->scratch);
-    *closed = false;
+    *closed = maker_couple(m, &box);
     for (int i = 0; i < count && !*closed; i++) *closed = maker_use(m, &box, &rounds[i]);
     return box;
 }

@@ -175,7 +175,7 @@ static void solve_writes_what_check_accepts(void **state)
                   "%lld wrong solvers caught; %lld bounds with a gap\n", (long long)seen.plans, (long long)seen.infeasible, (long long)seen.boxes, (long long)seen.bytes,
                   (long long)seen.split, (long long)seen.mended, (long long)seen.ranks, (long long)seen.refused, (long long)seen.gaps);
     assert_true(seen.plans >= problem_count / 5 && seen.infeasible >= problem_count / 20 && seen.refused >= problem_count / 10);
-    assert_true(seen.mended >= problem_count / 40 && seen.split >= problem_count / 40 && seen.ranks >= problem_count / 20);
+    assert_true(seen.mended >= problem_count / 40 && seen.split >= problem_count / 120 && seen.ranks >= problem_count / 20);
     assert_true(seen.gaps >= problem_count / 40);
 }
 
