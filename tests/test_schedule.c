@@ -2,6 +2,7 @@
 // transfers never deadlock; and that a table with a cycle is refused. The judge's own check of the same tables is tested in
 // test_verify_schedule.c; schedules of several stages a rank, split backward and slices are in test_schedule_kinds.c.
 #include "data/schedule.h"
+#include "tests/support/tables.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,30 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static void build(struct schedule *s, const struct schedule_request *r, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    enum status status = schedule_build(s, r, arena, &err);
-    if (status != OK) print_error("%s\n", err.text);
-    assert_int_equal(status, OK);
-}
-
-static const struct stream *stream_of(const struct schedule *s, enum stream_kind kind, int stage)
-{
-    for (int i = 0; i < s->stream_count; i++)
-        if (s->streams[i].kind == kind && s->streams[i].rank == stage) return &s->streams[i];
-    return NULL;
-}
-
-static int kind_of(const struct schedule *s, int operation)
-{
-    return s->operations[operation].symbol / s->request.stage_count;
-}
-static int symbol_stage_of(const struct schedule *s, int operation)
-{
-    return s->operations[operation].symbol % s->request.stage_count;
-}
 
 // "F0 F1 B0 ..." of a stage's compute stream; f and b for blocking messages, O for the optimizer.
 static const char *compute_text(const struct schedule *s, int stage, struct arena *arena)
@@ -60,18 +37,18 @@ static void test_written_order(void **state)
     struct arena arena;
     struct schedule s;
     arena_open(&arena, NULL);
-    build(&s,
+    build_schedule(&s,
           &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(3), .micro_batches = 4, .optimizer = true},
           &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 F2 B0 F3 B1 B2 B3 O");
     assert_string_equal(compute_text(&s, 1, &arena), "F0 F1 B0 F2 B1 F3 B2 B3 O");
     assert_string_equal(compute_text(&s, 2, &arena), "F0 B0 F1 B1 F2 B2 F3 B3 O");
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2}, &arena);
+    build_schedule(&s, &(struct schedule_request){.kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(4), .micro_batches = 2}, &arena);
     assert_string_equal(compute_text(&s, 0, &arena), "F0 F1 B0 B1");
-    build(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3}, &arena);
+    build_schedule(&s, &(struct schedule_request){.kind = SCHEDULE_GPIPE, SCHEDULE_PLAIN(2), .micro_batches = 3}, &arena);
     for (int stage = 0; stage < 2; stage++) assert_string_equal(compute_text(&s, stage, &arena), "F0 F1 F2 B0 B1 B2");
     // Both ends take the forward transfer of a crossing pair first.
-    build(&s,
+    build_schedule(&s,
           &(struct schedule_request){
               .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
           &arena);
@@ -191,7 +168,7 @@ static void test_messages(void **state)
                                      .parts = {mask & 1, mask & 2, mask & 4, mask & 32},
                                      .epilogue = mask & 16};
         arena_open(&arena, NULL);
-        build(&s, &r, &arena);
+        build_schedule(&s, &r, &arena);
         for (int boundary = 0; boundary < 3; boundary++)
             for (int m = 0; m < 5; m++) {
                 check_chain(&s, true, boundary, m);
@@ -219,7 +196,7 @@ static void test_all_shapes(void **state)
                                              .optimizer = m % 3,
                                              .embedding_sync = p > 1 && m % 5};
                 arena_open(&arena, NULL);
-                build(&s, &r, &arena);
+                build_schedule(&s, &r, &arena);
                 check_each_once(&s, &arena);
                 check_order(&s, &arena);
                 for (int stage = 0; stage < p; stage++)
@@ -236,7 +213,7 @@ static void test_large_blocking(void **state)
         struct arena arena;
         struct schedule s;
         arena_open(&arena, NULL);
-        build(&s,
+        build_schedule(&s,
               &(struct schedule_request){.kind = SCHEDULE_1F1B,
                                          SCHEDULE_PLAIN(shapes[i][0]),
                                          .micro_batches = shapes[i][1],
@@ -256,7 +233,7 @@ static void test_epilogue(void **state)
             struct schedule s;
             int p = 5, epilogue[5] = {0}, steady[5] = {0};
             arena_open(&arena, NULL);
-            build(&s,
+            build_schedule(&s,
                   &(struct schedule_request){.kind = (enum schedule_kind)kind,
                                              SCHEDULE_PLAIN(p),
                                              .micro_batches = m,
@@ -301,7 +278,7 @@ static void test_endings(void **state)
                                  .optimizer = true,
                                  .embedding_sync = true};
     arena_open(&arena, NULL);
-    build(&s, &r, &arena);
+    build_schedule(&s, &r, &arena);
     for (int stage = 0; stage < 3; stage++) {
         assert_int_equal(stream_of(&s, STREAM_SYNC, stage)->count, 1);
         assert_true(depends(&s, SYMBOL_BACKWARD, stage, SYMBOL_SYNC, stage));
@@ -310,7 +287,7 @@ static void test_endings(void **state)
         assert_int_equal(depends(&s, SYMBOL_EMBEDDING_SYNC, 0, SYMBOL_OPTIMIZER, stage), stage != 1);
     }
     r.sync = false;
-    build(&s, &r, &arena);
+    build_schedule(&s, &r, &arena);
     assert_true(depends(&s, SYMBOL_BACKWARD, 0, SYMBOL_EMBEDDING_SYNC, 0));
     assert_true(depends(&s, SYMBOL_BACKWARD, 2, SYMBOL_EMBEDDING_SYNC, 0));
     assert_false(depends(&s, SYMBOL_BACKWARD, 1, SYMBOL_EMBEDDING_SYNC, 0));
@@ -326,7 +303,7 @@ static void test_deadlock(void **state)
     struct schedule s;
     struct error err = {OK, ""};
     arena_open(&arena, NULL);
-    build(&s,
+    build_schedule(&s,
           &(struct schedule_request){
               .kind = SCHEDULE_1F1B, SCHEDULE_PLAIN(2), .micro_batches = 3, .parts = {[PART_BLOCKING] = true}},
           &arena);

@@ -9,33 +9,9 @@
 
 #include "data/schedule.h"
 #include "tests/support/requests.h"
+#include "tests/support/tables.h"
 
 #include <cmocka.h>        // last: it takes the name of fail()
-
-static void build(struct schedule *s, const struct schedule_request *r, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    enum status status = schedule_build(s, r, arena, &err);
-    if (status != OK) print_error("%s\n", err.text);
-    assert_int_equal(status, OK);
-}
-
-static const struct stream *stream_of(const struct schedule *s, enum stream_kind kind, int stage)
-{
-    for (int i = 0; i < s->stream_count; i++)
-        if (s->streams[i].kind == kind && s->streams[i].rank == stage) return &s->streams[i];
-    return NULL;
-}
-
-static int kind_of(const struct schedule *s, int operation)
-{
-    return s->operations[operation].symbol / s->request.stage_count;
-}
-
-static int symbol_stage_of(const struct schedule *s, int operation)
-{
-    return s->operations[operation].symbol % s->request.stage_count;
-}
 
 static int smaller(int a, int b) { return a < b ? a : b; }
 
@@ -72,7 +48,7 @@ static void check_written(enum schedule_kind kind, int virtual_stages, int slice
     struct schedule_request r = {.micro_batches = micro_batches, .barrier = true};
     arena_open(&arena, NULL);
     request_shape(&r, kind, 2, virtual_stages, slices);
-    build(&s, &r, &arena);
+    build_schedule(&s, &r, &arena);
     assert_string_equal(turns_text(&s, rank, &arena), expected);
     arena_close(&arena);
 }
@@ -172,7 +148,7 @@ static void test_all_schedules(void **state)
                         request_shape(&r, (enum schedule_kind)kind, p, stages, stages);
                         r.embedding_sync = r.embedding_sync && r.stage_count > 1;
                         for (int part = 0; part < PART_COUNT; part++) r.parts[part] = mask >> part & 1;
-                        build(&s, &r, &arena);
+                        build_schedule(&s, &r, &arena);
                         check_message_counts(&s, &arena);
                         assert_int_equal(s.carried_count > 0, !r.barrier);
                         for (int rank = 0; rank < p; rank++) {
@@ -195,7 +171,7 @@ static void test_endings_of_several_stages(void **state)
     request_shape(&r, SCHEDULE_LOOPED_BFS, 2, 2, 1);
     for (int overlapped = 0; overlapped < 2; overlapped++) {
         r.sync_overlapped = overlapped;
-        build(&s, &r, &arena);
+        build_schedule(&s, &r, &arena);
         const struct stream *syncs = stream_of(&s, STREAM_SYNC, 1);
         assert_int_equal(syncs->count, 2);
         assert_int_equal(symbol_stage_of(&s, syncs->operations[0]), 3);     // stage 3's gradients come first
@@ -206,7 +182,7 @@ static void test_endings_of_several_stages(void **state)
         assert_int_equal(s.carried_count, 6);
     }
     r.optimizer = true;
-    build(&s, &r, &arena);
+    build_schedule(&s, &r, &arena);
     assert_int_equal(s.carried_count, 4);       // the optimizer waits for the syncs
     arena_close(&arena);
 }
