@@ -7,7 +7,6 @@
 #include "data/json.h"
 #include "data/status.h"
 
-#define PLUMBLINE_VERSION "0.1.0"
 enum { DOCUMENT_VERSION = 1 };
 
 // One input a document was made from. path is relative to the document that names it.

@@ -4,6 +4,8 @@
 #ifndef PLUMBLINE_DATA_STATUS_H
 #define PLUMBLINE_DATA_STATUS_H
 
+#define PLUMBLINE_VERSION "0.1.0"       // here, where every room can see it
+
 enum status {
     OK = 0,
     BAD_INPUT,      // the user's fault: a document, an option, a path that cannot be read or written. Exit code 2

@@ -6,7 +6,7 @@
 
 #include "solve/check_parts.h"
 
-enum { CERTIFICATE_MOST = 1 << 26 };
+enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
 // ---- the envelope
 
@@ -63,21 +63,36 @@ enum status check_priced_path(const char **path, const struct check_text *certif
     return find_priced(&r, root, path, &hash);
 }
 
-enum status check_is_problem(bool *is, const struct check_text *certificate, const struct check_text *text, struct arena *arena,
-                             struct error *err)
+enum status check_list_sources(struct check_source **list, int *count, const struct check_text *document, struct arena *arena,
+                               struct error *err)
 {
-    const struct reader r = {certificate->file, err};
+    const struct reader r = {document->file, err};
     struct value *root;
-    const char *path, *hash, *role;
+    *count = 0;
+    if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
+    TRY(check_parse(&r, document->text, document->size, &root, arena));
+    TRY(value_expect(&r, root, "", VALUE_OBJECT));
+    const struct value *sources = value_get(root, "made_from");
+    if (!sources) return OK;
+    TRY(value_expect(&r, sources, "made_from", VALUE_ARRAY));
+    *list = TAKE(arena, sources->count, struct check_source);
+    for (const struct value *v = sources->first; v; v = v->next) {
+        struct check_source *s = &(*list)[(*count)++];
+        TRY(read_source(&r, v, &s->role, &s->path, &s->sha256));
+    }
+    return OK;
+}
+
+enum status check_is_source(bool *is, const char *role, const struct check_text *document, const struct check_text *text,
+                            struct arena *arena, struct error *err)
+{
+    struct check_source *sources;
+    int count;
     char found[CHECK_HASH];
     *is = false;
-    TRY(read_envelope(&r, certificate, &root, arena));
-    TRY(find_priced(&r, root, &path, &hash));
+    TRY(check_list_sources(&sources, &count, document, arena, err));
     check_hash(text->text, text->size, found);
-    for (const struct value *v = value_get(root, "made_from")->first; v; v = v->next) {
-        TRY(read_source(&r, v, &role, &path, &hash));
-        *is = *is || (!strcmp(role, "problem") && !strcmp(hash, found));
-    }
+    for (int i = 0; i < count; i++) *is = *is || (!strcmp(sources[i].role, role) && !strcmp(sources[i].sha256, found));
     return OK;
 }
 
@@ -137,7 +152,7 @@ static enum status hear(struct check_result *result, const struct check_text *ce
                         uint64_t *work, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
-    struct check_problem problem;
+    struct check_problem *problem = TAKE(arena, 1, struct check_problem);
     struct check_graph graph;
     struct value *root;
     const char *path, *hash;
@@ -150,10 +165,11 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     const struct value *proof = value_get(root, "proof");
     TRY(value_expect(&r, proof, "proof", VALUE_OBJECT));
     TRY(read_claims(&r, proof, result));
-    TRY(check_read_problem(&problem, priced->file, priced->text, priced->size, arena, err));
-    TRY(check_build_graph(&graph, &problem, arena));
+    TRY(check_read_problem(problem, priced->file, priced->text, priced->size, arena, err));
+    result->problem = problem;
+    TRY(check_build_graph(&graph, problem, arena));
     result->operations = graph.operation_count;
-    struct check_proof k = {.reader = r, .p = &problem, .g = &graph, .result = result, .work = work, .arena = arena};
+    struct check_proof k = {.reader = r, .p = problem, .g = &graph, .result = result, .work = work, .arena = arena};
     return check_proof(&k, proof);
 }
 

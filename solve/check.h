@@ -13,6 +13,8 @@
 
 enum { CHECK_REASON_MAX = 400 };
 
+struct check_problem;
+
 struct check_result {
     bool accepted;
     char reason[CHECK_REASON_MAX];      // why not
@@ -21,6 +23,7 @@ struct check_result {
     int64_t bound_ns;                   // no plan takes less; -1 where infeasible is claimed
     int64_t operations, choices, paths, rounds, boxes, splits, leaves;
     uint64_t work;                      // steps taken
+    const struct check_problem *problem;    // as it was read; NULL: it was not
 };
 
 struct check_text { const char *file, *text; size_t size; };
@@ -31,11 +34,15 @@ struct check_text { const char *file, *text; size_t size; };
 enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
                               uint64_t work_limit, struct arena *arena, struct error *err);
 
+// What a document (a certificate, a priced document) says it was made from.
+struct check_source { const char *role, *path, *sha256; };
+enum status check_list_sources(struct check_source **list, int *count, const struct check_text *document, struct arena *arena,
+                               struct error *err);
+// Whether it says so of a source with this role and these bytes.
+enum status check_is_source(bool *is, const char *role, const struct check_text *document, const struct check_text *text,
+                            struct arena *arena, struct error *err);
+
 // The path that the certificate gives for the priced document it was made from.
 enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err);
-
-// Whether the certificate was made from a problem document with these bytes.
-enum status check_is_problem(bool *is, const struct check_text *certificate, const struct check_text *text, struct arena *arena,
-                             struct error *err);
 
 #endif

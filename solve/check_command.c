@@ -6,11 +6,11 @@
 #include <time.h>
 
 #include "data/options.h"
-#include "solve/check.h"
+#include "solve/check_verdict.h"
 
 command_function command_check;
 
-static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [--work-limit N]";
+static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] [--statement FILE]";
 
 enum { FILE_MOST = 1 << 28 };
 
@@ -43,68 +43,112 @@ static const char *beside(const char *certificate, const char *path, struct aren
     return arena_print(arena, "%.*s/%s", (int)(slash - certificate), certificate, path);
 }
 
-static double seconds_since(const struct timespec *start)
+static int64_t microseconds_since(const struct timespec *start)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+    return (int64_t)(now.tv_sec - start->tv_sec) * 1000000 + (now.tv_nsec - start->tv_nsec) / 1000;
+}
+
+// Whether the file given is a problem: the certificate names it as such, or else the priced document that the certificate
+// is about does. *priced is that document where the answer is yes.
+static enum status find_problem(bool *is, struct check_text *priced, const struct check_text *given, const struct check_text *certificate,
+                                struct arena *arena, struct error *err)
+{
+    struct error unread = {OK, ""};
+    const char *path;
+    bool named, made = false;
+    *is = false;
+    TRY(check_priced_path(&path, certificate, arena, err));
+    TRY(check_is_source(&named, "priced", certificate, given, arena, err));
+    if (named) return OK;
+    TRY(check_is_source(&named, "problem", certificate, given, arena, err));
+    if (named) *is = true;
+    if (named) return read_whole(priced, beside(certificate->file, path, arena), arena, err);
+    if (read_whole(priced, beside(certificate->file, path, arena), arena, &unread) != OK) return OK;
+    TRY(check_is_source(&named, "priced", certificate, priced, arena, err));
+    if (named) TRY(check_is_source(&made, "problem", priced, given, arena, err));
+    *is = named && made;
+    return OK;
 }
 
 // The priced document: the one given; that which the certificate names, where none or the problem is given. *problem: the
-// problem that was given, else NULL.
-static enum status find_priced(struct check_text *priced, const char *given, const char **problem, const struct check_text *certificate,
+// problem that was given; its file NULL: none was.
+static enum status find_priced(struct check_text *priced, const char *given, struct check_text *problem, const struct check_text *certificate,
                                struct arena *arena, struct error *err)
 {
     const char *path;
-    bool is_problem = false;
-    *problem = NULL;
-    if (given) {
-        TRY(read_whole(priced, given, arena, err));
-        TRY(check_is_problem(&is_problem, certificate, priced, arena, err));
-        if (!is_problem) return OK;
-        *problem = given;
+    struct check_text text;
+    bool is_problem;
+    *problem = (struct check_text){NULL, "", 0};
+    if (!given) {
+        TRY(check_priced_path(&path, certificate, arena, err));
+        return read_whole(priced, beside(certificate->file, path, arena), arena, err);
     }
-    TRY(check_priced_path(&path, certificate, arena, err));
-    return read_whole(priced, beside(certificate->file, path, arena), arena, err);
+    TRY(read_whole(&text, given, arena, err));
+    TRY(find_problem(&is_problem, priced, &text, certificate, arena, err));
+    *(is_problem ? problem : priced) = text;
+    return OK;
 }
 
-static void print_result(const struct check_result *r, const char *priced, const char *problem, double seconds)
+static void print_result(FILE *to, const struct check_result *r, const struct check_hearing *h)
 {
     if (!r->accepted) {
-        printf("not proven: %s\n", r->reason);
+        fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
-    if (r->infeasible) printf("proven: there is no plan\n");
-    else if (r->iteration_ns < 0) printf("proven: no plan takes less than %lld ns\n", (long long)r->bound_ns);
-    else if (r->iteration_ns == r->bound_ns) printf("proven: the plan takes %lld ns, and no plan takes less\n", (long long)r->iteration_ns);
+    if (r->infeasible) fprintf(to, "proven: there is no plan\n");
+    else if (r->iteration_ns < 0) fprintf(to, "proven: no plan takes less than %lld ns\n", (long long)r->bound_ns);
+    else if (r->iteration_ns == r->bound_ns) fprintf(to, "proven: the plan takes %lld ns, and no plan takes less\n", (long long)r->iteration_ns);
     else
-        printf("proven: the plan takes %lld ns, and no plan takes less than %lld ns\n", (long long)r->iteration_ns, (long long)r->bound_ns);
-    printf("  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of a graph of "
-           "%lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
-           (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    printf("  assumed    the prices of %s%s%s\n", priced, problem ? ", and that they are those of " : "", problem ? problem : "");
-    printf("  took       %.3f s\n", seconds);
+        fprintf(to, "proven: the plan takes %lld ns, and no plan takes less than %lld ns\n", (long long)r->iteration_ns, (long long)r->bound_ns);
+    fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of a graph of "
+            "%lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
+            (long long)r->choices, (long long)r->paths, (long long)r->operations);
+    fprintf(to, "  assumed    the prices of %s%s%s\n", h->priced->file, h->problem ? ", and that they are those of " : "", h->problem ? h->problem->file : "");
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(h->microseconds / 1000000), (long long)(h->microseconds / 1000 % 1000));
+}
+
+struct outputs { const char *verdict, *statement; };
+
+static bool is_stdout(const char *path) { return path && !strcmp(path, "-"); }
+
+// A document on standard output stands there alone.
+static enum status tell(const struct check_hearing *h, const struct outputs *to, struct arena *arena, struct error *err)
+{
+    if (to->verdict) TRY(check_write_verdict(h, to->verdict, arena, err));
+    if (to->statement && h->result->accepted) TRY(check_write_statement(h, to->statement, arena, err));
+    print_result(is_stdout(to->verdict) || is_stdout(to->statement) ? stderr : stdout, h->result, h);
+    if (to->statement && !h->result->accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
+    return OK;
 }
 
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *paths[2], *problem;
+    const char *paths[2];
     int count;
     int64_t work_limit = CHECK_WORK_DEFAULT;
     bool helped;
+    struct outputs to = {NULL, NULL};
     const struct option options[] = {
+        {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL, "write the verdict as a document, for plumbline report --format latex or csv"},
+        {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL, "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^11)"},
     };
-    struct check_text certificate, priced;
+    struct check_text certificate, priced, problem;
     struct check_result result;
+    struct check_hearing hearing = {&result, &certificate, &priced, NULL, 0};
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
     if (helped) return OK;
+    if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(read_whole(&certificate, paths[0], arena, err));
     TRY(find_priced(&priced, count > 1 ? paths[1] : NULL, &problem, &certificate, arena, err));
+    if (problem.file) hearing.problem = &problem;
     TRY(check_certificate(&result, &certificate, &priced, (uint64_t)work_limit, arena, err));
-    print_result(&result, priced.file, problem, seconds_since(&start));
+    hearing.microseconds = microseconds_since(&start);
+    TRY(tell(&hearing, &to, arena, err));
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }

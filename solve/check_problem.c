@@ -121,13 +121,13 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
     return OK;
 }
 
+const char *const check_schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
+
 static enum status read_layout(struct check_problem *p, const struct value *v)
 {
     static const char *const keys[] = {"?tensor", "?context", "?data", "pipeline", "?virtual_stages", "?micro_batch", "?schedule",
         "?sequence_parallel", "?fused_attention", "?gradient_sync", "?fused_embedding_sync", "?zero", "?offload_optimizer", "?expert",
         "?barrier", "?local_loss_every", "?slices", NULL};
-    static const char *const kinds[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced",
-        NULL};
     static const char *const syncs[] = {"exposed", "overlapped", NULL};
     const struct value *slices = get(v, "slices");
     int kind = ONE_F_ONE_B, overlapped = 0;
@@ -138,7 +138,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v)
     TRY(value_int(&p->reader, v, "layout", "virtual_stages", 1, MOST_STAGES, &p->turns));
     TRY(value_int(&p->reader, v, "layout", "local_loss_every", 0, MOST_STAGES, &p->local_every));
     TRY(value_bool(&p->reader, v, "layout", "barrier", &p->barrier));
-    if (get(v, "schedule")) TRY(value_name(&p->reader, get(v, "schedule"), "layout.schedule", kinds, &kind));
+    if (get(v, "schedule")) TRY(value_name(&p->reader, get(v, "schedule"), "layout.schedule", check_schedule_names, &kind));
     if (get(v, "gradient_sync")) TRY(value_name(&p->reader, get(v, "gradient_sync"), "layout.gradient_sync", syncs, &overlapped));
     if (slices) TRY(value_expect(&p->reader, slices, "layout.slices", VALUE_ARRAY));
     if (slices) p->slices = slices->count;
@@ -306,6 +306,8 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     TRY(value_name(r, get(root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, root, "", keys));
     TRY(value_int(r, root, "", "version", 1, 1, &version));
+    TRY(value_expect(r, get(root, "name"), "name", VALUE_TEXT));
+    p->name = get(root, "name")->text;
     TRY(value_int(r, root, "", "stage_count", 1, MOST_STAGES, &stage_count));
     TRY(value_int(r, root, "", "micro_batches", 1, MOST_MICRO_BATCHES, &p->micro_batches));
     TRY(value_int(r, root, "", "layer_count", 1, MOST_LAYERS, &p->layers));

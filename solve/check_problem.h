@@ -16,6 +16,7 @@ enum {
 #define MOST_SUM ((int64_t)1 << 54)             // of all operations of an iteration; of all bytes of a device
 
 enum check_kind { GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_H2, ZB_V, LOOPED_BFS, TOKEN_SLICED };
+extern const char *const check_schedule_names[];          // of a check_kind, ended by NULL
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODES };
 extern const char *const check_mode_names[];
 
@@ -60,6 +61,7 @@ enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
 
 struct check_problem {
     struct reader reader;
+    const char *name;
     enum check_kind kind;
     bool barrier, overlapped, splits_backward;
     int local_every;

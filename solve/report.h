@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_REPORT_H
 #define PLUMBLINE_SOLVE_REPORT_H
 
+#include "data/checked.h"
 #include "data/layouts.h"
 #include "data/plan.h"
 #include "data/problem.h"
@@ -21,6 +22,14 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
 
 // Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text or as CSV.
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena);
+
+// A line of a paper's table: a plan, and the verdict on its certificate; one of the two may be NULL.
+struct report_row { const struct plan *plan; const struct checked *checked; };
+// Puts a verdict beside the plan it is about, else in a line of its own: rows has room for one more. BAD_INPUT: it was not
+// accepted, or the two contradict each other.
+enum status report_join(struct report_row *rows, int *count, const struct checked *c, struct error *err);
+// Time, bound, gap, nodes, certificate, check: LaTeX (booktabs) or CSV.
+void report_table_of(const struct report_row *rows, int count, bool csv, const char **text, size_t *length, struct arena *arena);
 
 // ---- pieces of the text report
 void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);

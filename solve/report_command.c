@@ -1,5 +1,5 @@
 // plumbline report PLAN: a plan for people, for a trace viewer, for a launcher. report --layouts FILE: what became of each
-// layout of a space.
+// layout of a space. report --format latex|csv FILE...: the table of a paper, out of plans and of checkers' verdicts.
 #include <string.h>
 
 #include "data/options.h"
@@ -7,8 +7,10 @@
 
 command_function command_report;
 
-enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV };
-static const char *const format_names[] = {"text", "trace", "megatron", "csv", NULL};
+enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX };
+static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", NULL};
+
+enum { FILES_MOST = 1000 };
 
 static bool hash_matches(const struct plan *plan, const char *role, const struct document *now)
 {
@@ -46,31 +48,65 @@ static enum status write_layouts(const char *from, int64_t top, int format, cons
     return file_write(to, text, length, err);
 }
 
+// Whether the file is a checker's verdict; what else is wrong with it is found out by its loader.
+static bool is_verdict(const char *path, struct arena *arena)
+{
+    struct document d;
+    struct error unread = {OK, ""};
+    return document_read(&d, path, "plumbline.checked", arena, &unread) == OK;
+}
+
+// Plans in the order given; then their verdicts, and those of no plan behind them.
+static enum status write_table(const char *const *files, int count, bool csv, const char *to, struct arena *arena, struct error *err)
+{
+    struct report_row *rows = TAKE(arena, count, struct report_row);
+    const struct checked **verdicts = TAKE(arena, count, const struct checked *);
+    int row_count = 0, verdict_count = 0;
+    const char *text;
+    size_t length;
+    for (int i = 0; i < count; i++) {
+        if (is_verdict(files[i], arena)) {
+            struct checked *c = TAKE(arena, 1, struct checked);
+            TRY(checked_load(c, files[i], arena, err));
+            verdicts[verdict_count++] = c;
+        } else {
+            struct plan *plan = TAKE(arena, 1, struct plan);
+            TRY(plan_load(plan, files[i], arena, err));
+            rows[row_count++].plan = plan;
+        }
+    }
+    for (int i = 0; i < verdict_count; i++) TRY(report_join(rows, &row_count, verdicts[i], err));
+    report_table_of(rows, row_count, csv, &text, &length, arena);
+    return file_write(to, text, length, err);
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     int format = FORMAT_TEXT, operands;
     bool helped;
-    const char *to = "-", *from = NULL, *layouts = NULL, *text;
+    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *text;
     int64_t top = -1;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; csv with --layouts"},
+         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts"},
         {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
         {"--top", OPTION_INT, &top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all)"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
-    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron] [-o FILE] PLAN", options,
-                     ARRAY_LENGTH(options), &from, 0, 1, &operands, &helped, err));
+    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
+                     ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
-    if ((operands == 1) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
+    bool table = format == FORMAT_LATEX || format == FORMAT_CSV;
+    if ((operands > 0) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
+    if (operands > 1 && !table) return fail(err, BAD_INPUT, "unexpected operand '%s': one plan at a time, but with --format latex or csv", files[1]);
     if (layouts) return write_layouts(layouts, top < 0 && format == FORMAT_TEXT ? 20 : top, format, to, arena, err);
     if (top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it");
-    if (format == FORMAT_CSV) return fail(err, BAD_INPUT, "--format csv: expected --layouts beside it");
-    TRY(plan_load(&plan, from, arena, err));
+    if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
+    TRY(plan_load(&plan, files[0], arena, err));
     if (format == FORMAT_TEXT) TRY(report_text(&plan, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else

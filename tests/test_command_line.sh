@@ -359,8 +359,33 @@ hash=$(sha256sum "$documents/problem.json" | cut -d' ' -f1)
 sed 's/"made_from": \[/&{"role": "problem", "path": "problem.json", "sha256": "'"$hash"'"},/' certificate.json > whole.json
 gives 0 check whole.json "$documents/problem.json"
 says "those of .*problem.json" out
-gives 1 check certificate.json "$documents/problem.json"
+gives 0 check certificate.json "$documents/problem.json"        # the priced document names it
+says "those of .*problem.json" out
+gives 1 check certificate.json small/problem.json
 says "SHA-256" out
+# The verdict as a document, the statement, and the table of both.
+gives 0 check certificate.json -o checked.json --statement proven.txt
+says "no plan takes less" out
+says "No plan of the priced document takes less than" proven.txt
+says "$(sha256sum certificate.json | cut -d' ' -f1)" proven.txt
+gives 0 check whole.json "$documents/problem.json" -o - --statement whole.txt
+says '"accepted": true' out
+says "no plan takes less" err
+says "$hash" whole.txt
+gives 1 check forged.json priced.json -o rejected.json --statement never.txt
+says "no statement" err
+[ ! -e never.txt ] || complain "check: a statement of what is not proven"
+gives 0 report --format latex checked.json
+says "toprule" out
+gives 0 report --format csv checked.json "$documents/plan.json"
+[ "$(wc -l < out)" = 3 ] || complain "report --format csv: expected a header and two lines"
+refuses "not accepted" report --format latex checked.json rejected.json
+refuses "checked.json: kind" report checked.json
+refuses "certificate.json: kind" report --format csv certificate.json
+refuses "one plan at a time" report checked.json checked.json
+refuses "nowhere" check certificate.json -o nowhere/checked.json
+refuses "nowhere" check certificate.json --statement nowhere/proven.txt
+refuses "taken by -o" check certificate.json -o - --statement -
 # Written by solve, with the priced document beside it, and heard.
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --shrink-certificate
 says "certificate: " err
@@ -368,6 +393,9 @@ gives 0 check proof.json
 says "and no plan takes less" out
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --priced for-proof.json
 gives 0 check proof.json for-proof.json
+gives 0 check proof.json small/problem.json -o checked.json
+gives 0 report --format latex small.plan.json checked.json
+[ "$(grep -c ' & ' out)" = 2 ] || complain "report --format latex: expected the verdict in its plan's line"
 refuses "--certificate" solve small/problem.json -o never.json --shrink-certificate
 refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/proof.json
 
