@@ -1,25 +1,23 @@
 // Clusters: load, check, save. Groups are named; links name the groups they join.
 #include "data/cluster.h"
+#include "data/cluster_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const char *const nic_kind_names[] = {"infiniband", "roce", "ethernet", NULL};
 
-#define RATE_MAX 1e18               // bytes per second
-#define SECONDS_MAX 1e6
 #define MEMORY_MAX 1125899906842624 // 2^50 bytes
 enum { NODES_MAX = 1000000, GPUS_MAX = 1024, NICS_MAX = 1024 };
 
-static const char *name_of(const struct cluster *c) { return c->document.path ? c->document.path : "cluster"; }
 
 // ---- reading
 
-static enum status read_link(const struct json *object, struct link *link, struct arena *arena, struct error *err)
+enum status link_read(const struct json *object, struct link *link, struct arena *arena, struct error *err)
 {
     struct json_field fields[] = {
-        FIELD_NUMBER("bytes_per_s", REQUIRED, &link->bytes_per_s, 1, RATE_MAX),
-        FIELD_NUMBER("latency_s", REQUIRED, &link->latency_s, 0, SECONDS_MAX),
+        FIELD_NUMBER("bytes_per_s", REQUIRED, &link->bytes_per_s, 1, LINK_RATE_MAX),
+        FIELD_NUMBER("latency_s", REQUIRED, &link->latency_s, 0, LINK_SECONDS_MAX),
     };
     return JSON_FIELDS(object, fields, arena, err);
 }
@@ -34,7 +32,7 @@ static enum status read_nic(const struct json *object, struct nic *nic, struct a
         FIELD_OBJECT("link", REQUIRED, &link),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    return read_link(&link, &nic->link, arena, err);
+    return link_read(&link, &nic->link, arena, err);
 }
 
 static enum status read_group(const struct json *object, struct node_group *g, struct arena *arena, struct error *err)
@@ -50,7 +48,7 @@ static enum status read_group(const struct json *object, struct node_group *g, s
         FIELD_ARRAY("nics", OPTIONAL, &nics),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(read_link(&intra, &g->intra, arena, err));
+    TRY(link_read(&intra, &g->intra, arena, err));
     if (json_length(&nics) > NIC_KIND_COUNT) return json_refuse(&nics, err, "expected at most one entry per kind, found %d entries", json_length(&nics));
     g->nic_count = json_length(&nics);
     g->nics = TAKE(arena, g->nic_count, struct nic);
@@ -61,7 +59,7 @@ static enum status read_group(const struct json *object, struct node_group *g, s
     return OK;
 }
 
-static enum status find_group(const struct cluster *c, const struct json *at, const char *key, const char *name, int *group, struct error *err)
+enum status cluster_find_group(const struct cluster *c, const struct json *at, const char *key, const char *name, int *group, struct error *err)
 {
     for (int i = 0; i < c->group_count; i++)
         if (!strcmp(c->groups[i].name, name)) {
@@ -86,22 +84,23 @@ static enum status read_links(struct cluster *c, const struct json *links, struc
             FIELD_OBJECT("link", REQUIRED, &link),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
-        TRY(find_group(c, &element, "from", from, &c->links[i].from, err));
-        TRY(find_group(c, &element, "to", to, &c->links[i].to, err));
-        TRY(read_link(&link, &c->links[i].link, arena, err));
+        TRY(cluster_find_group(c, &element, "from", from, &c->links[i].from, err));
+        TRY(cluster_find_group(c, &element, "to", to, &c->links[i].to, err));
+        TRY(link_read(&link, &c->links[i].link, arena, err));
     }
     return OK;
 }
 
 enum status cluster_load(struct cluster *c, const char *path, struct arena *arena, struct error *err)
 {
-    struct json groups = {0}, links = {0};
+    struct json groups = {0}, links = {0}, places = {0};
     *c = (struct cluster){0};
     TRY(document_read(&c->document, path, "plumbline.cluster", arena, err));
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &c->name),
         FIELD_ARRAY("groups", REQUIRED, &groups),
         FIELD_ARRAY("links", OPTIONAL, &links),
+        FIELD_OBJECT("places", OPTIONAL, &places),
     };
     TRY(document_fields(&c->document, fields, ARRAY_LENGTH(fields), arena, err));
     if (json_length(&groups) > GROUPS_MAX) return json_refuse(&groups, err, "expected at most %d groups, found %d", GROUPS_MAX, json_length(&groups));
@@ -112,17 +111,18 @@ enum status cluster_load(struct cluster *c, const char *path, struct arena *aren
         TRY(read_group(&group, &c->groups[i], arena, err));
     }
     TRY(read_links(c, &links, arena, err));
+    if (json_is_present(&places)) TRY(places_read(c, &places, arena, err));
     return cluster_check(c, err);
 }
 
 // ---- checking
 
-static enum status check_link(const struct cluster *c, const char *where, const struct link *link, struct error *err)
+enum status link_check(const struct cluster *c, const char *where, const struct link *link, struct error *err)
 {
-    if (!(link->bytes_per_s >= 1 && link->bytes_per_s <= RATE_MAX))
-        return fail(err, BAD_INPUT, "%s: %s.bytes_per_s: expected a number from 1 to 1e18, found %g", name_of(c), where, link->bytes_per_s);
-    if (!(link->latency_s >= 0 && link->latency_s <= SECONDS_MAX))
-        return fail(err, BAD_INPUT, "%s: %s.latency_s: expected a number from 0 to 1e6, found %g", name_of(c), where, link->latency_s);
+    if (!(link->bytes_per_s >= 1 && link->bytes_per_s <= LINK_RATE_MAX))
+        return fail(err, BAD_INPUT, "%s: %s.bytes_per_s: expected a number from 1 to 1e18, found %g", cluster_file(c), where, link->bytes_per_s);
+    if (!(link->latency_s >= 0 && link->latency_s <= LINK_SECONDS_MAX))
+        return fail(err, BAD_INPUT, "%s: %s.latency_s: expected a number from 0 to 1e6, found %g", cluster_file(c), where, link->latency_s);
     return OK;
 }
 
@@ -132,12 +132,12 @@ static enum status check_nics(const struct cluster *c, int group, struct error *
     for (int i = 0; i < g->nic_count; i++) {
         char where[60];
         snprintf(where, sizeof where, "groups[%d].nics[%d].link", group, i);
-        TRY(check_link(c, where, &g->nics[i].link, err));
+        TRY(link_check(c, where, &g->nics[i].link, err));
         if (g->nics[i].count < 1 || g->nics[i].count > NICS_MAX)
-            return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].count: expected 1 to %d, found %d", name_of(c), group, i, NICS_MAX, g->nics[i].count);
+            return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].count: expected 1 to %d, found %d", cluster_file(c), group, i, NICS_MAX, g->nics[i].count);
         for (int k = 0; k < i; k++)
             if (g->nics[k].kind == g->nics[i].kind)
-                return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].kind: \"%s\" stands twice; give its count instead", name_of(c), group, i, nic_kind_names[g->nics[i].kind]);
+                return fail(err, BAD_INPUT, "%s: groups[%d].nics[%d].kind: \"%s\" stands twice; give its count instead", cluster_file(c), group, i, nic_kind_names[g->nics[i].kind]);
     }
     return OK;
 }
@@ -146,41 +146,41 @@ static enum status check_group(const struct cluster *c, int i, struct error *err
 {
     const struct node_group *g = &c->groups[i];
     char where[40];
-    if (!g->name || !*g->name || !g->gpu || !*g->gpu) return fail(err, BAD_INPUT, "%s: groups[%d]: expected a name and a gpu, found an empty one", name_of(c), i);
+    if (!g->name || !*g->name || !g->gpu || !*g->gpu) return fail(err, BAD_INPUT, "%s: groups[%d]: expected a name and a gpu, found an empty one", cluster_file(c), i);
     for (int k = 0; k < i; k++)
-        if (!strcmp(c->groups[k].name, g->name)) return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", name_of(c), i, g->name);
-    if (g->nodes < 1 || g->nodes > NODES_MAX) return fail(err, BAD_INPUT, "%s: groups[%d].nodes: expected 1 to %d, found %d", name_of(c), i, NODES_MAX, g->nodes);
+        if (!strcmp(c->groups[k].name, g->name)) return fail(err, BAD_INPUT, "%s: groups[%d].name: \"%s\" names two groups", cluster_file(c), i, g->name);
+    if (g->nodes < 1 || g->nodes > NODES_MAX) return fail(err, BAD_INPUT, "%s: groups[%d].nodes: expected 1 to %d, found %d", cluster_file(c), i, NODES_MAX, g->nodes);
     if (g->gpus_per_node < 1 || g->gpus_per_node > GPUS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups[%d].gpus_per_node: expected 1 to %d, found %d", name_of(c), i, GPUS_MAX, g->gpus_per_node);
+        return fail(err, BAD_INPUT, "%s: groups[%d].gpus_per_node: expected 1 to %d, found %d", cluster_file(c), i, GPUS_MAX, g->gpus_per_node);
     if (g->memory_bytes < 1 || g->memory_bytes > MEMORY_MAX)
-        return fail(err, BAD_INPUT, "%s: groups[%d].memory_bytes: expected 1 to 2^50, found %lld", name_of(c), i, (long long)g->memory_bytes);
+        return fail(err, BAD_INPUT, "%s: groups[%d].memory_bytes: expected 1 to 2^50, found %lld", cluster_file(c), i, (long long)g->memory_bytes);
     snprintf(where, sizeof where, "groups[%d].intra", i);
-    TRY(check_link(c, where, &g->intra, err));
+    TRY(link_check(c, where, &g->intra, err));
     return check_nics(c, i, err);
 }
 
 enum status cluster_check(const struct cluster *c, struct error *err)
 {
     if (c->group_count < 1 || c->group_count > GROUPS_MAX)
-        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d groups, found %d", name_of(c), GROUPS_MAX, c->group_count);
+        return fail(err, BAD_INPUT, "%s: groups: expected 1 to %d groups, found %d", cluster_file(c), GROUPS_MAX, c->group_count);
     for (int i = 0; i < c->group_count; i++) TRY(check_group(c, i, err));
     for (int i = 0; i < c->link_count; i++) {
         const struct group_link *l = &c->links[i];
         char where[40];
         snprintf(where, sizeof where, "links[%d].link", i);
-        TRY(check_link(c, where, &l->link, err));
+        TRY(link_check(c, where, &l->link, err));
         if (l->from < 0 || l->from >= c->group_count || l->to < 0 || l->to >= c->group_count)
-            return fail(err, BAD_INPUT, "%s: links[%d]: expected groups below %d, found %d and %d", name_of(c), i, c->group_count, l->from, l->to);
+            return fail(err, BAD_INPUT, "%s: links[%d]: expected groups below %d, found %d and %d", cluster_file(c), i, c->group_count, l->from, l->to);
         for (int k = 0; k < i; k++)
             if (c->links[k].from == l->from && c->links[k].to == l->to)
-                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" stands twice", name_of(c), i, c->groups[l->from].name, c->groups[l->to].name);
+                return fail(err, BAD_INPUT, "%s: links[%d]: \"%s\" to \"%s\" stands twice", cluster_file(c), i, c->groups[l->from].name, c->groups[l->to].name);
     }
-    return OK;
+    return places_check(c, err);
 }
 
 // ---- writing
 
-static void put_link(struct json_writer *w, const char *key, const struct link *link)
+void link_put(struct json_writer *w, const char *key, const struct link *link)
 {
     json_open_flat_object(w, key);
     json_put_number(w, "bytes_per_s", link->bytes_per_s);
@@ -196,13 +196,13 @@ static void put_group(struct json_writer *w, const struct node_group *g)
     json_put_count(w, "nodes", g->nodes);
     json_put_count(w, "gpus_per_node", g->gpus_per_node);
     json_put_count(w, "memory_bytes", g->memory_bytes);
-    put_link(w, "intra", &g->intra);
+    link_put(w, "intra", &g->intra);
     json_open_array(w, "nics");
     for (int i = 0; i < g->nic_count; i++) {
         json_open_flat_object(w, NULL);
         json_put_text(w, "kind", nic_kind_names[g->nics[i].kind]);
         json_put_count(w, "count", g->nics[i].count);
-        put_link(w, "link", &g->nics[i].link);
+        link_put(w, "link", &g->nics[i].link);
         json_close_object(w);
     }
     json_close_array(w);
@@ -222,9 +222,10 @@ enum status cluster_save(const struct cluster *c, const char *path, struct arena
         json_open_flat_object(&w, NULL);
         json_put_text(&w, "from", c->groups[c->links[i].from].name);
         json_put_text(&w, "to", c->groups[c->links[i].to].name);
-        put_link(&w, "link", &c->links[i].link);
+        link_put(&w, "link", &c->links[i].link);
         json_close_object(&w);
     }
     json_close_array(&w);
+    if (c->places.node_count) places_put(&w, &c->places, c->groups);
     return document_write(&w, path, err);
 }

@@ -33,6 +33,28 @@ struct node_group {
 // Between two groups (or within one, between nodes) for one stream, instead of what the NICs give. Direction counts.
 struct group_link { int from, to; struct link link; };
 
+// A node with a name of its own, where links are known node by node.
+struct cluster_node {
+    const char *name;           // unique
+    int group;
+    int *switches;              // [level_count] number of the switch it hangs on at each level, nearest first; -1: none
+};
+
+// One level of the network: nodes below one of its switches, and below none of a nearer level, are joined like this.
+struct network_level { const char *name; struct link link; };
+
+// Optional: the nodes one by one. measured[from * node_count + to] is a link as it was measured, in this direction;
+// bytes_per_s 0: not measured, as from a node to itself.
+struct places {
+    struct cluster_node *nodes;        // [node_count], node_count 0: the cluster has no places
+    int node_count;
+    struct network_level *levels;       // nearest first
+    int level_count;
+    const char **switches;      // [switch_count] names; the same name at two levels is two switches
+    int switch_count;
+    struct link *measured;      // NULL: nothing was
+};
+
 struct cluster {
     struct document document;
     const char *name;
@@ -40,6 +62,7 @@ struct cluster {
     int group_count;            // at most GROUPS_MAX
     struct group_link *links;
     int link_count;
+    struct places places;
 };
 
 enum { GROUPS_MAX = 16 };

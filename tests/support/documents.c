@@ -82,6 +82,13 @@ const struct planted planted_damages[] = {
     {FORMAT_CLUSTER, "\"infiniband\"", "\"infinband\"", "groups[0].nics[0].kind", true},
     {FORMAT_CLUSTER, "\"infiniband\"", "\"ethernet\"", "stands twice", false},
     {FORMAT_CLUSTER, "\"from\": \"new\"", "\"from\": \"newer\"", "links[0]", false},
+    {FORMAT_CLUSTER, "\"name\": \"o1\"", "\"name\": \"o0\"", "places.nodes[3].name", false},
+    {FORMAT_CLUSTER, "\"name\": \"o1\", \"group\": \"old\"", "\"name\": \"o1\", \"group\": \"new\"", "places.nodes", false},
+    {FORMAT_CLUSTER, "\"switches\": [\"r1\"]", "\"switches\": [\"r1\", \"x\"]", "places.nodes[4].switches", false},
+    {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"o9\"", "places.links[1]", false},
+    {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"n1\"", "places.links[1]", false},
+    {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"n0\"", "stands twice", false},
+    {FORMAT_CLUSTER, "21.5e9", "0", "places.links[0].link.bytes_per_s", true},
     {FORMAT_CLUSTER, "\"memory_bytes\": 40000000000", "\"memory_bytes\": 0", "groups[0].memory_bytes", true},
     // costs
     {FORMAT_COSTS, "\"origin\": \"fitted\"", "\"origin\": \"guessed\"", "gpus[0].precisions[0].gemm_flop_per_s.origin", true},

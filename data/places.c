@@ -1,0 +1,344 @@
+// Nodes one by one: their names, the switches they hang on, and the links that were measured between them, as a whole
+// matrix (row = from, column = to, diagonal 0) or pair by pair. What was not measured follows from the level that two
+// nodes share, and that from what their network cards have in common (places.h).
+#include "data/places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "data/cluster_parts.h"
+
+enum { LEVELS_MAX = 8 };
+
+static struct link *measured_link(const struct places *p, int from, int to) { return &p->measured[(size_t)from * (size_t)p->node_count + (size_t)to]; }
+
+int places_find(const struct places *p, const char *name)
+{
+    for (int i = 0; i < p->node_count; i++)
+        if (!strcmp(p->nodes[i].name, name)) return i;
+    return -1;
+}
+
+// ---- reading
+
+static int find_or_add_switch(struct places *p, const char *name, int level, int *levels)
+{
+    for (int i = 0; i < p->switch_count; i++)
+        if (levels[i] == level && !strcmp(p->switches[i], name)) return i;
+    p->switches[p->switch_count] = name;
+    levels[p->switch_count] = level;
+    return p->switch_count++;
+}
+
+static enum status read_nodes(struct cluster *c, const struct json *array, struct arena *arena, struct error *err)
+{
+    struct places *p = &c->places;
+    p->node_count = json_length(array);
+    if (p->node_count < 1 || p->node_count > PLACES_MAX)
+        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACES_MAX, p->node_count);
+    p->nodes = TAKE(arena, p->node_count, struct cluster_node);
+    p->switches = TAKE(arena, p->node_count * (p->level_count + 1), const char *);
+    int *levels = TAKE(arena, p->node_count * (p->level_count + 1), int);
+    for (int i = 0; i < p->node_count; i++) {
+        struct json element = json_element(array, i, arena), switches = {0};
+        struct cluster_node *n = &p->nodes[i];
+        const char *group = c->groups[0].name, **names;
+        int count;
+        struct json_field fields[] = {
+            FIELD_TEXT("name", REQUIRED, &n->name),
+            FIELD_TEXT("group", OPTIONAL, &group),
+            FIELD_ARRAY("switches", OPTIONAL, &switches),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(cluster_find_group(c, &element, "group", group, &n->group, err));
+        TRY(json_texts(&switches, &names, &count, arena, err));
+        if (count > p->level_count)
+            return json_refuse(&switches, err, "expected at most one switch for each of %d levels, found %d", p->level_count, count);
+        n->switches = TAKE(arena, p->level_count + 1, int);
+        for (int k = 0; k < p->level_count; k++)
+            n->switches[k] = k < count ? find_or_add_switch(p, names[k], k, levels) : -1;
+    }
+    return OK;
+}
+
+static enum status read_levels(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    p->level_count = json_length(array);
+    if (p->level_count > LEVELS_MAX) return json_refuse(array, err, "expected at most %d levels, found %d", LEVELS_MAX, p->level_count);
+    p->levels = TAKE(arena, p->level_count + 1, struct network_level);
+    for (int i = 0; i < p->level_count; i++) {
+        struct json element = json_element(array, i, arena), link = {0};
+        struct json_field fields[] = {
+            FIELD_TEXT("name", REQUIRED, &p->levels[i].name),
+            FIELD_OBJECT("link", REQUIRED, &link),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(link_read(&link, &p->levels[i].link, arena, err));
+    }
+    return OK;
+}
+
+// The names in the matrix's order: each a node, none twice, none missing.
+static enum status read_order(const struct places *p, const struct json *array, int **order, struct arena *arena, struct error *err)
+{
+    const char **names;
+    int count;
+    TRY(json_texts(array, &names, &count, arena, err));
+    if (count != p->node_count) return json_refuse(array, err, "expected the names of all %d nodes, found %d", p->node_count, count);
+    bool *seen = TAKE(arena, count, bool);
+    *order = TAKE(arena, count, int);
+    for (int i = 0; i < count; i++) {
+        int node = (*order)[i] = places_find(p, names[i]);
+        if (node < 0) return json_refuse(array, err, "expected names of nodes, found \"%.60s\"", names[i]);
+        if (seen[node]) return json_refuse(array, err, "\"%.60s\" stands twice", names[i]);
+        seen[node] = true;
+    }
+    return OK;
+}
+
+static enum status read_row(const struct json *rows, int i, int count, double least, double most, bool diagonal_zero, double **row,
+                            struct arena *arena, struct error *err)
+{
+    struct json element = json_element(rows, i, arena);
+    int length;
+    TRY(json_expect(&element, JSON_ARRAY, err));
+    TRY(json_numbers(&element, 0, most, row, &length, arena, err));
+    if (length != count) return json_refuse(&element, err, "expected %d numbers, one for each node, found %d", count, length);
+    for (int k = 0; k < count; k++)
+        if (k == i ? diagonal_zero && (*row)[k] != 0 : (*row)[k] < least)
+            return json_refuse(&element, err, k == i ? "[%d]: expected 0, a node's link to itself, found %g" : "[%d]: expected at least 1, found %g", k, (*row)[k]);
+    return OK;
+}
+
+static enum status read_matrix(struct places *p, const struct json *object, struct arena *arena, struct error *err)
+{
+    struct json names = {0}, rates = {0}, latencies = {0};
+    double latency_s = 0;
+    int *order = NULL;
+    struct json_field fields[] = {
+        FIELD_ARRAY("nodes", REQUIRED, &names),
+        FIELD_ARRAY("bytes_per_s", REQUIRED, &rates),
+        FIELD_ARRAY("latencies_s", OPTIONAL, &latencies),
+        FIELD_NUMBER("latency_s", OPTIONAL, &latency_s, 0, LINK_SECONDS_MAX),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(read_order(p, &names, &order, arena, err));
+    const struct json *const tables[] = {&rates, &latencies};
+    for (int t = 0; t < 2; t++)
+        if (json_is_present(tables[t]) && json_length(tables[t]) != p->node_count)
+            return json_refuse(tables[t], err, "expected %d rows, one for each node, found %d", p->node_count, json_length(tables[t]));
+    for (int i = 0; i < p->node_count; i++) {
+        double *rate, *latency = NULL;
+        TRY(read_row(&rates, i, p->node_count, 1, LINK_RATE_MAX, true, &rate, arena, err));
+        if (json_is_present(&latencies)) TRY(read_row(&latencies, i, p->node_count, 0, LINK_SECONDS_MAX, true, &latency, arena, err));
+        for (int k = 0; k < p->node_count; k++)
+            if (k != i) *measured_link(p, order[i], order[k]) = (struct link){rate[k], latency ? latency[k] : latency_s};
+    }
+    return OK;
+}
+
+static enum status read_pairs(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    bool *seen = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, bool);
+    for (int i = 0; i < json_length(array); i++) {
+        struct json element = json_element(array, i, arena), link = {0};
+        const char *names[2] = {NULL, NULL};
+        int ends[2];
+        struct json_field fields[] = {
+            FIELD_TEXT("from", REQUIRED, &names[0]),
+            FIELD_TEXT("to", REQUIRED, &names[1]),
+            FIELD_OBJECT("link", REQUIRED, &link),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        for (int k = 0; k < 2; k++) {
+            ends[k] = places_find(p, names[k]);
+            if (ends[k] < 0) return json_refuse(&element, err, "%s: expected the name of a node, found \"%.60s\"", k ? "to" : "from", names[k]);
+        }
+        bool *twice = &seen[(size_t)ends[0] * (size_t)p->node_count + (size_t)ends[1]];
+        if (ends[0] == ends[1]) return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice", names[0]);
+        if (*twice) return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+        *twice = true;
+        TRY(link_read(&link, measured_link(p, ends[0], ends[1]), arena, err));
+    }
+    return OK;
+}
+
+enum status places_read(struct cluster *c, const struct json *object, struct arena *arena, struct error *err)
+{
+    struct places *p = &c->places;
+    struct json levels = {0}, nodes = {0}, matrix = {0}, links = {0};
+    struct json_field fields[] = {
+        FIELD_ARRAY("levels", OPTIONAL, &levels),
+        FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_OBJECT("matrix", OPTIONAL, &matrix),
+        FIELD_ARRAY("links", OPTIONAL, &links),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (!c->group_count) return json_refuse(object, err, "expected groups before places, found none");
+    TRY(read_levels(p, &levels, arena, err));
+    TRY(read_nodes(c, &nodes, arena, err));
+    if (!json_is_present(&matrix) && !json_length(&links)) return OK;
+    p->measured = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, struct link);
+    if (json_is_present(&matrix)) TRY(read_matrix(p, &matrix, arena, err));
+    return read_pairs(p, &links, arena, err);
+}
+
+// ---- checking
+
+enum status places_check(const struct cluster *c, struct error *err)
+{
+    const struct places *p = &c->places;
+    int nodes[GROUPS_MAX] = {0};
+    if (!p->node_count) return OK;
+    for (int i = 0; i < p->level_count; i++) {
+        char where[60];
+        snprintf(where, sizeof where, "places.levels[%d].link", i);
+        TRY(link_check(c, where, &p->levels[i].link, err));
+    }
+    for (int i = 0; i < p->node_count; i++) {
+        const char *name = p->nodes[i].name;
+        if (!name || !*name) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: expected a name, found an empty one", cluster_file(c), i);
+        if (places_find(p, name) != i) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%.60s\" names two nodes", cluster_file(c), i, name);
+        nodes[p->nodes[i].group]++;
+    }
+    for (int g = 0; g < c->group_count; g++)
+        if (nodes[g] != c->groups[g].nodes)
+            return fail(err, BAD_INPUT, "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d", cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
+    return OK;
+}
+
+// ---- links
+
+// Bandwidth of the cards of `kind` in a node for each of `streams` messages at once, and their latency; 0: it has none.
+static struct link card_link(const struct node_group *g, enum nic_kind kind, int streams, bool spread, const double *efficiency)
+{
+    for (int i = 0; i < g->nic_count; i++) {
+        const struct nic *n = &g->nics[i];
+        if (n->kind != kind) continue;
+        int shared = spread || streams > n->count ? streams : n->count;
+        return (struct link){n->count * n->link.bytes_per_s * efficiency[kind] / shared, n->link.latency_s};
+    }
+    return (struct link){0, 0};
+}
+
+// The transport that both ends have and that is fastest between them.
+static struct link common_link(const struct node_group *a, const struct node_group *b, const struct place_traffic *t,
+                               const double *efficiency, enum nic_kind *kind)
+{
+    struct link best = {0, 0};
+    for (int k = 0; k < NIC_KIND_COUNT; k++) {
+        struct link from = card_link(a, (enum nic_kind)k, t->streams[0], t->spread, efficiency);
+        struct link to = card_link(b, (enum nic_kind)k, t->streams[1], t->spread, efficiency);
+        double rate = from.bytes_per_s < to.bytes_per_s ? from.bytes_per_s : to.bytes_per_s;
+        if (rate <= best.bytes_per_s) continue;
+        best = (struct link){rate, from.latency_s > to.latency_s ? from.latency_s : to.latency_s};
+        *kind = (enum nic_kind)k;
+    }
+    return best;
+}
+
+int places_shared_level(const struct places *p, int a, int b)
+{
+    for (int k = 0; k < p->level_count; k++)
+        if (p->nodes[a].switches[k] >= 0 && p->nodes[a].switches[k] == p->nodes[b].switches[k]) return k;
+    return p->level_count;
+}
+
+bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
+                 const double *efficiency)
+{
+    const struct places *p = &c->places;
+    const struct node_group *from_group = &c->groups[p->nodes[a].group], *to_group = &c->groups[p->nodes[b].group];
+    *to = (struct place_link){.origin = PLACE_MEASURED, .nic = NIC_KIND_COUNT, .level = places_shared_level(p, a, b)};
+    if (p->measured && measured_link(p, a, b)->bytes_per_s > 0) {
+        to->link = *measured_link(p, a, b);
+        return true;
+    }
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == p->nodes[a].group && c->links[i].to == p->nodes[b].group) {
+            to->origin = PLACE_STATED;
+            to->link = c->links[i].link;
+            return true;
+        }
+    to->origin = PLACE_CARDS;
+    to->link = common_link(from_group, to_group, traffic, efficiency, &to->nic);
+    bool cards = from_group->nic_count && to_group->nic_count;
+    if (cards && !(to->link.bytes_per_s > 0)) return false;
+    if (to->level < p->level_count) {
+        const struct link *level = &p->levels[to->level].link;
+        if (!cards || level->bytes_per_s < to->link.bytes_per_s) {
+            to->origin = PLACE_LEVEL;
+            to->link = *level;
+        }
+    }
+    return to->link.bytes_per_s > 0;
+}
+
+// ---- writing
+
+static void put_rows(struct json_writer *w, const char *key, const struct places *p, bool latency)
+{
+    json_open_array(w, key);
+    for (int i = 0; i < p->node_count; i++) {
+        json_open_flat_array(w, NULL);
+        for (int k = 0; k < p->node_count; k++) json_put_number(w, NULL, latency ? measured_link(p, i, k)->latency_s : measured_link(p, i, k)->bytes_per_s);
+        json_close_array(w);
+    }
+    json_close_array(w);
+}
+
+static void put_matrix(struct json_writer *w, const struct places *p)
+{
+    json_open_object(w, "matrix");
+    json_open_flat_array(w, "nodes");
+    for (int i = 0; i < p->node_count; i++) json_put_text(w, NULL, p->nodes[i].name);
+    json_close_array(w);
+    put_rows(w, "bytes_per_s", p, false);
+    put_rows(w, "latencies_s", p, true);
+    json_close_object(w);
+}
+
+static void put_pairs(struct json_writer *w, const struct places *p)
+{
+    json_open_array(w, "links");
+    for (int i = 0; i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++) {
+            if (!(measured_link(p, i, k)->bytes_per_s > 0)) continue;
+            json_open_flat_object(w, NULL);
+            json_put_text(w, "from", p->nodes[i].name);
+            json_put_text(w, "to", p->nodes[k].name);
+            link_put(w, "link", measured_link(p, i, k));
+            json_close_object(w);
+        }
+    json_close_array(w);
+}
+
+void places_put(struct json_writer *w, const struct places *p, const struct node_group *groups)
+{
+    bool all = p->measured && p->node_count > 1;
+    for (int i = 0; all && i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++) all &= i == k || measured_link(p, i, k)->bytes_per_s > 0;
+    json_open_object(w, "places");
+    json_open_array(w, "levels");
+    for (int i = 0; i < p->level_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->levels[i].name);
+        link_put(w, "link", &p->levels[i].link);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_open_array(w, "nodes");
+    for (int i = 0; i < p->node_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->nodes[i].name);
+        json_put_text(w, "group", groups[p->nodes[i].group].name);
+        json_open_flat_array(w, "switches");
+        for (int k = 0; k < p->level_count && p->nodes[i].switches[k] >= 0; k++) json_put_text(w, NULL, p->switches[p->nodes[i].switches[k]]);
+        json_close_array(w);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    if (p->measured && all) put_matrix(w, p);
+    if (p->measured && !all) put_pairs(w, p);
+    json_close_object(w);
+}

@@ -1,0 +1,33 @@
+// Links between the nodes of a cluster with places: what was measured, else what is stated for their groups, else the
+// fastest kind of network card that both have (InfiniBand to RoCE falls back to Ethernet), no faster than the network
+// level they share.
+#ifndef PLUMBLINE_DATA_PLACES_H
+#define PLUMBLINE_DATA_PLACES_H
+
+#include <stdbool.h>
+
+#include "data/cluster.h"
+
+enum { PLACES_MAX = 4096 };
+
+enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS };
+
+struct place_link {
+    struct link link;           // of one stream
+    enum place_origin origin;   // PLACE_CARDS: efficiency and sharing are in it; the others are taken as they are
+    enum nic_kind nic;          // the common kind; NIC_KIND_COUNT: not asked
+    int level;                  // that both share; level_count: none
+};
+
+// What passes at once: streams[0] messages leave the first node through its cards, streams[1] reach the second.
+// spread: each may use several cards (a ring has channels on all of them); else a message goes through one.
+struct place_traffic { int streams[2]; bool spread; };
+
+int places_find(const struct places *p, const char *name);              // -1: no such node
+int places_shared_level(const struct places *p, int a, int b);          // the nearest; level_count: none
+
+// The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false: nothing joins them.
+bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
+                 const double *efficiency);
+
+#endif

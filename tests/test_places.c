@@ -1,0 +1,129 @@
+// Clusters whose nodes have places: which link joins two of them, and matrices that are wrong.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/places.h"
+
+#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+
+static int open_arena(void **state)
+{
+    static struct arena arena;
+    arena_open(&arena, NULL);
+    *state = &arena;
+    return 0;
+}
+
+static int close_arena(void **state)
+{
+    arena_close(*state);
+    return 0;
+}
+
+static const char head[] =
+    "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"c\", \"groups\": ["
+    "{\"name\": \"ib\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": 1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
+    " \"nics\": [{\"kind\": \"infiniband\", \"count\": 4, \"link\": {\"bytes_per_s\": 2e10, \"latency_s\": 2e-6}},"
+    "            {\"kind\": \"ethernet\", \"link\": {\"bytes_per_s\": 1e9, \"latency_s\": 3e-5}}]},"
+    "{\"name\": \"roce\", \"gpu\": \"g\", \"nodes\": 2, \"gpus_per_node\": 8, \"memory_bytes\": 1000, \"intra\": {\"bytes_per_s\": 1e11, \"latency_s\": 0},"
+    " \"nics\": [{\"kind\": \"roce\", \"count\": 2, \"link\": {\"bytes_per_s\": 1e10, \"latency_s\": 4e-6}},"
+    "            {\"kind\": \"ethernet\", \"link\": {\"bytes_per_s\": 2e9, \"latency_s\": 2e-5}}]}], \"places\": {";
+
+static const char nodes[] =
+    "\"levels\": [{\"name\": \"rack\", \"link\": {\"bytes_per_s\": 1.5e10, \"latency_s\": 1e-6}}, {\"name\": \"pod\", \"link\": {\"bytes_per_s\": 5e8, \"latency_s\": 9e-6}}],"
+    "\"nodes\": [{\"name\": \"a\", \"switches\": [\"r0\", \"p\"]}, {\"name\": \"b\", \"switches\": [\"r0\", \"p\"]},"
+    " {\"name\": \"c\", \"group\": \"roce\", \"switches\": [\"r1\", \"p\"]}, {\"name\": \"d\", \"group\": \"roce\"}]";
+
+static const double plain[NIC_KIND_COUNT] = {1, 1, 1};
+
+static enum status load(struct cluster *c, const char *tail, struct arena *arena, struct error *err)
+{
+    char path[] = "/tmp/plumbline_places_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    FILE *to = fdopen(file, "w");
+    fprintf(to, "%s%s%s}}", head, nodes, tail);
+    fclose(to);
+    enum status status = cluster_load(c, path, arena, err);
+    remove(path);
+    return status;
+}
+
+static void assert_link(const struct cluster *c, int a, int b, const struct place_traffic *traffic, double bytes_per_s, double latency_s, enum place_origin origin)
+{
+    struct place_link link;
+    assert_true(places_link(&link, c, a, b, traffic, plain));
+    assert_true(link.link.bytes_per_s == bytes_per_s && link.link.latency_s == latency_s);
+    assert_int_equal(link.origin, origin);
+}
+
+static void test_what_joins_two_nodes(void **state)
+{
+    struct cluster c;
+    struct error err = {OK, ""};
+    const struct place_traffic one = {{1, 1}, false}, all = {{8, 8}, false}, ring = {{1, 1}, true};
+    assert_int_equal(load(&c, ", \"links\": [{\"from\": \"b\", \"to\": \"a\", \"link\": {\"bytes_per_s\": 7, \"latency_s\": 1}}]", *state, &err), OK);
+    assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);         // InfiniBand gives 2e10, the rack less
+    assert_link(&c, 0, 1, &all, 1e10, 2e-6, PLACE_CARDS);           // eight messages through four cards
+    assert_link(&c, 1, 0, &one, 7, 1, PLACE_MEASURED);              // this direction was measured
+    assert_link(&c, 0, 2, &one, 5e8, 9e-6, PLACE_LEVEL);            // Ethernet in common, the pod is slower still
+    assert_link(&c, 0, 3, &one, 1e9, 3e-5, PLACE_CARDS);            // Ethernet in common, no switch
+    assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);           // RoCE
+    assert_link(&c, 2, 3, &ring, 2e10, 4e-6, PLACE_CARDS);          // over both cards
+    assert_int_equal(places_find(&c.places, "d"), 3);
+    assert_int_equal(places_find(&c.places, "e"), -1);
+}
+
+static void test_matrix(void **state)
+{
+    struct cluster c;
+    struct error err = {OK, ""};
+    const struct place_traffic one = {{1, 1}, false};
+    static const char matrix[] = ", \"matrix\": {\"nodes\": [\"d\", \"c\", \"b\", \"a\"], \"bytes_per_s\": [[0, 1, 2, 3], [4, 0, 5, 6], [7, 8, 0, 9], [10, 11, 12, 0]], \"latency_s\": 0.5}";
+    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    assert_link(&c, 0, 3, &one, 10, 0.5, PLACE_MEASURED);           // a to d: the last row's first number
+    assert_link(&c, 3, 0, &one, 3, 0.5, PLACE_MEASURED);
+    char path[] = "/tmp/plumbline_places_XXXXXX";
+    assert_true(mkstemp(path) >= 0);
+    assert_int_equal(cluster_save(&c, path, *state, &err), OK);
+    struct cluster again;
+    assert_int_equal(cluster_load(&again, path, *state, &err), OK);
+    remove(path);
+    assert_memory_equal(again.places.measured, c.places.measured, 16 * sizeof(struct link));
+}
+
+static void test_wrong_matrices(void **state)
+{
+    static const struct { const char *tail, *text; } wrong[] = {
+        {"\"nodes\": [\"a\", \"b\", \"c\"], \"bytes_per_s\": []", "all 4 nodes"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"e\"], \"bytes_per_s\": []", "\"e\""},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"a\"], \"bytes_per_s\": []", "stands twice"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1]]", "expected 4 rows"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1]]", "bytes_per_s[3]: expected 4 numbers"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [3]: expected at least 1"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 2, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [1]: expected 0"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", ""},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        struct cluster c;
+        struct error err = {OK, ""};
+        assert_int_equal(load(&c, arena_print(*state, ", \"matrix\": {%s}", wrong[i].tail), *state, &err), BAD_INPUT);
+        if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].text, err.text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_joins_two_nodes),
+        cmocka_unit_test(test_matrix),
+        cmocka_unit_test(test_wrong_matrices),
+    };
+    return cmocka_run_group_tests(tests, open_arena, close_arena);
+}
