@@ -5,27 +5,7 @@
 #ifndef PLUMBLINE_MEASURE_BACKEND_H
 #define PLUMBLINE_MEASURE_BACKEND_H
 
-#include "data/samples.h"
-
-// What a repetition does, with the sample's dimensions it reads.
-enum work {
-    WORK_GEMM,              // {m, n, k}: activations [m][k] x weights [k][n]
-    WORK_ATTENTION,         // {heads x batch, sequence, head width}: scores, softmax, context, scores kept (unfused)
-    WORK_COPY,              // {bytes}: half of them read, half written
-    WORK_ELEMENTWISE,       // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
-    WORK_GATED_ELEMENTWISE, // the same with gate x up
-    WORK_COMPRESS,          // {rows, columns, rank}: P = M Q, orthogonalised; Q = M^T P
-    WORK_DECOMPRESS,        // {rows, columns, rank}: P Q^T
-    WORK_EMPTY_BLOCKS,      // {blocks}: the calls of a block's forward pass with next to nothing to do
-};
-
-// One operation at one size, while it is being measured.
-struct cell {
-    enum work work;
-    struct sample sample;
-    int capacity;           // of sample.seconds
-    bool done;              // its interval is narrow enough
-};
+#include "measure/cell.h"
 
 struct backend_settings {
     int threads;

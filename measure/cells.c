@@ -5,6 +5,8 @@
 
 #include <assert.h>
 
+const char *const pass_names[] = {"forward", "backward", "backward selective", "backward full", NULL};
+
 enum {
     SIZES = 3,
     CELLS_MAX = 64,

@@ -3,8 +3,7 @@
 #ifndef PLUMBLINE_MEASURE_CELLS_H
 #define PLUMBLINE_MEASURE_CELLS_H
 
-#include "data/model.h"
-#include "measure/backend.h"
+#include "measure/cell.h"
 
 struct cells_request {
     struct shape shape;

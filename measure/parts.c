@@ -28,6 +28,7 @@ int64_t part_input_floats(const struct cell *cell, int threads)
     case WORK_COMPRESS: return d[0] * d[1] + d[1] * d[2];
     case WORK_DECOMPRESS: return d[0] * d[2] + d[1] * d[2];
     case WORK_EMPTY_BLOCKS: return 16 * threads;
+    default: break;
     }
     assert(!"an unknown kind of work");
     return 0;
@@ -45,6 +46,7 @@ int64_t part_output_floats(const struct cell *cell, int threads)
     case WORK_COMPRESS: return d[0] * d[2] + d[1] * d[2];
     case WORK_DECOMPRESS: return d[0] * d[1];
     case WORK_EMPTY_BLOCKS: return 16 * threads;
+    default: break;
     }
     assert(!"an unknown kind of work");
     return 0;
@@ -259,5 +261,6 @@ void part_run(struct team *team, const struct cell *cell, const float *in, float
     case WORK_EMPTY_BLOCKS:
         for (int64_t i = 0; i < cell->sample.dimensions[0]; i++) run_empty_block(team, &o);
         break;
+    default: assert(!"an unknown kind of work");
     }
 }
