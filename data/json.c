@@ -349,11 +349,15 @@ static void new_line(struct json_writer *w)
 static void append_quoted(struct json_writer *w, const char *text)
 {
     append_text(w, "\"");
-    for (const char *p = text; *p; p++) {
+    for (const char *p = text; *p;) {
+        size_t plain = 0;
+        while ((unsigned char)p[plain] >= 0x20 && p[plain] != '"' && p[plain] != '\\') plain++;
+        append(w, p, plain);
+        p += plain;
+        if (!*p) break;
         char escaped[8];
-        if (*p == '"' || *p == '\\') snprintf(escaped, sizeof escaped, "\\%c", *p);
-        else if ((unsigned char)*p < 0x20) snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)*p);
-        else snprintf(escaped, sizeof escaped, "%c", *p);
+        if (*p == '"' || *p == '\\') snprintf(escaped, sizeof escaped, "\\%c", *p++);
+        else snprintf(escaped, sizeof escaped, "\\u%04x", (unsigned)(unsigned char)*p++);
         append_text(w, escaped);
     }
     append_text(w, "\"");
@@ -419,10 +423,13 @@ void json_put_text(struct json_writer *w, const char *key, const char *text)
 
 void json_put_count(struct json_writer *w, const char *key, int64_t value)
 {
-    char text[32];
+    char text[32], *end = text + sizeof text, *digit = end;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     begin_value(w, key);
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    append_text(w, text);
+    do *--digit = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0) *--digit = '-';
+    append(w, digit, (size_t)(end - digit));
 }
 
 void json_put_number(struct json_writer *w, const char *key, double value)

@@ -31,6 +31,8 @@ struct graph {
     int *counts;
     struct period *period;          // scratch of graph_period, NULL with a barrier
     struct path_memory *memory;     // NULL: paths are not kept
+    int *noted;                     // of the path at hand, backwards: 2 x node, and 1 where its weighted edge was taken
+    int noted_count, noted_capacity;
 };
 
 int graph_node_count(const struct graph *g);            // of the walk
@@ -38,9 +40,15 @@ const struct schedule_request *graph_request(const struct graph *g);
 
 // graph_longest without a barrier.
 int64_t graph_period(struct graph *g, const int64_t *durations, int *counts);
-// One backward step of a path, from a node over its plain or its weighted edge: its operations are noted where paths are kept.
-void path_memory_note(struct graph *g, int node, bool weighted);
-void path_memory_begin(struct graph *g);
+// One backward step of a path, from a node over its plain or its weighted edge, noted where paths are kept.
+void path_memory_grow(struct graph *g);
+static inline void path_memory_note(struct graph *g, int node, bool weighted)
+{
+    if (!g->memory) return;
+    if (g->noted_count == g->noted_capacity) path_memory_grow(g);
+    g->noted[g->noted_count++] = 2 * node + weighted;
+}
+static inline void path_memory_begin(struct graph *g) { g->noted_count = 0; }
 void path_memory_end(struct graph *g, const int *counts);       // laps included
 
 struct period *period_open(const struct graph *g, struct arena *arena);

@@ -11,8 +11,6 @@ struct path_memory {
     struct kept_path *paths;
     int count, capacity;
     int *table, table_size;             // open addressing: path + 1
-    int *operations, operation_count;   // of the path at hand, backwards
-    int operation_capacity;
     int stride;
     struct arena *arena;
 };
@@ -57,27 +55,23 @@ const int *graph_path_operations(const struct graph *g, const int *counts, int *
     return path->operations;
 }
 
-void path_memory_begin(struct graph *g)
+void path_memory_grow(struct graph *g)
 {
-    if (g->memory) g->memory->operation_count = 0;
+    int capacity = 2 * g->noted_capacity + 1024;
+    g->noted = arena_grow(g->memory->arena, g->noted, (size_t)g->noted_count, (size_t)capacity, sizeof *g->noted);
+    g->noted_capacity = capacity;
 }
 
-static void note(struct path_memory *m, int operation)
+// The operations of the noted steps, forwards; how many.
+static int list_operations(const struct graph *g, int *operations)
 {
-    if (operation < 0) return;
-    if (m->operation_count == m->operation_capacity) {
-        int capacity = 2 * m->operation_capacity + 1024;
-        m->operations = arena_grow(m->arena, m->operations, (size_t)m->operation_count, (size_t)capacity, sizeof *m->operations);
-        m->operation_capacity = capacity;
+    int count = 0;
+    for (int i = g->noted_count - 1; i >= 0; i--) {
+        int node = g->noted[i] / 2, edge = g->noted[i] % 2 ? g->edge_operation[node] : -1;
+        if (edge >= 0) operations[count++] = edge;
+        if (g->operation[node] >= 0) operations[count++] = g->operation[node];
     }
-    m->operations[m->operation_count++] = operation;
-}
-
-void path_memory_note(struct graph *g, int node, bool weighted)
-{
-    if (!g->memory) return;
-    note(g->memory, g->operation[node]);
-    if (weighted) note(g->memory, g->edge_operation[node]);
+    return count;
 }
 
 static void grow_table(struct path_memory *m)
@@ -96,11 +90,10 @@ void path_memory_end(struct graph *g, const int *counts)
         m->paths = arena_grow(m->arena, m->paths, (size_t)m->count, (size_t)capacity, sizeof *m->paths);
         m->capacity = capacity;
     }
-    int *operations = TAKE(m->arena, m->operation_count, int);
-    for (int i = 0; i < m->operation_count; i++) operations[i] = m->operations[m->operation_count - 1 - i];
+    int *operations = TAKE(m->arena, 2 * g->noted_count, int), operation_count = list_operations(g, operations);
     const int *copy = arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
     int slot = slot_of(m, counts);
-    m->paths[m->count++] = (struct kept_path){copy, operations, m->operation_count};
+    m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};
     m->table[slot] = m->count;
     if (2 * m->count > m->table_size) grow_table(m);
 }

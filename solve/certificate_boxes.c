@@ -97,33 +97,11 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
     bool closed = false;
     memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
     for (int i = 0; i < round->path_count; i++)
-        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->paths[round->paths[i]].counts[k];
+        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
     if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed || maker_couple(m, box);
     m->err = (struct error){OK, ""};
     return false;
-}
-
-static struct proof_box *add_box(struct maker *m)
-{
-    if (m->box_count == m->box_capacity) {
-        int capacity = 2 * m->box_capacity + 64;
-        m->boxes = arena_grow(m->arena, m->boxes, (size_t)m->box_count, (size_t)capacity, sizeof *m->boxes);
-        m->box_capacity = capacity;
-    }
-    m->boxes[m->box_count] = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
-    return &m->boxes[m->box_count++];
-}
-
-static void add_round(struct maker *m, int number, const struct proof_round *round)
-{
-    struct proof_box *b = &m->boxes[number];
-    if (b->round_count == b->round_capacity) {
-        int capacity = 2 * b->round_capacity + 4;
-        b->rounds = arena_grow(m->arena, b->rounds, (size_t)b->round_count, (size_t)capacity, sizeof *b->rounds);
-        b->round_capacity = capacity;
-    }
-    b->rounds[b->round_count++] = *round;
 }
 
 // Uses it on the box and notes it if that changed anything. true: closed.
@@ -131,7 +109,7 @@ static bool try_round(struct maker *m, int number, struct check_box *box, const 
 {
     int before = maker_left_in(m, box);
     bool closed = maker_use(m, box, round);
-    if (closed || maker_left_in(m, box) < before) add_round(m, number, round);
+    if (closed || maker_left_in(m, box) < before) proof_add_round(m->proof, number, round);
     return closed;
 }
 
@@ -178,23 +156,6 @@ static bool has_prices(const struct maker *m, const int64_t *prices)
     return false;
 }
 
-// The step as a round. Paths come from the records, or (of_closer) from the closer.
-static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
-{
-    struct proof_round round = {0, TAKE(m->arena, step->path_count, int), TAKE(m->arena, step->path_count, int64_t), NULL, false, goes_by_ranks(m, box)};
-    for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
-        int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
-        if (path < 0 || step->weights[i] <= 0) continue;
-        round.paths[round.path_count] = path;
-        round.weights[round.path_count++] = step->weights[i];
-    }
-    if (!has_prices(m, step->prices)) return round;
-    round.prices = copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
-    for (int r = 0; r < check_resource_count(&m->p); r++)
-        if (check_resource_limit(&m->p, r) < 0) round.prices[r] = 0;
-    return round;
-}
-
 static bool counts_anything(const struct maker *m)
 {
     for (int r = 0; r < check_resource_count(&m->p); r++)
@@ -202,19 +163,32 @@ static bool counts_anything(const struct maker *m)
     return false;
 }
 
-// Single paths at the beginning were used on the small table.
-static bool follow_steps(struct maker *m, int number, struct check_box *box, const struct box_record *r, bool first)
+// The step as a round. Paths come from the records, or (of_closer) from the closer.
+static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
 {
-    bool closed = is_empty(m, box), single = first && counts_anything(m);
+    int *paths = TAKE(m->arena, step->path_count, int);
+    int64_t *weights = TAKE(m->arena, step->path_count, int64_t), *prices;
+    bool by_ranks = goes_by_ranks(m, box);
+    struct proof_round round = {0, paths, weights, NULL, step->relaxed && !by_ranks && counts_anything(m), by_ranks};
+    for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
+        int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
+        if (path < 0 || step->weights[i] <= 0) continue;
+        paths[round.path_count] = path;
+        weights[round.path_count++] = step->weights[i];
+    }
+    if (!has_prices(m, step->prices)) return round;
+    round.prices = prices = copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
+    for (int r = 0; r < check_resource_count(&m->p); r++)
+        if (check_resource_limit(&m->p, r) < 0) prices[r] = 0;
+    return round;
+}
+
+static bool follow_steps(struct maker *m, int number, struct check_box *box, const struct box_record *r)
+{
+    bool closed = is_empty(m, box);
     for (int i = 0; i < r->step_count && !closed; i++) {
         struct proof_round round = round_of(m, box, &r->steps[i], false);
-        single = single && r->steps[i].path_count == 1;
-        round.relaxed = single && !round.by_ranks;
         closed = try_round(m, number, box, &round);
-        if (round.relaxed && i == r->step_count - 1 && !closed) {
-            round.relaxed = false;
-            closed = try_round(m, number, box, &round);
-        }
     }
     return closed;
 }
@@ -266,6 +240,12 @@ static int find_choice(struct maker *m, int stage, int of_planner)
     return -1;
 }
 
+static struct proof_choice say_choice(const struct maker *m, int stage, int number)
+{
+    const struct check_choice *c = &m->choices.items[stage][number];
+    return (struct proof_choice){c->first, c->layers, c->group, c->mode, c->recomputed, c->gradient, c->boundary};
+}
+
 // A split as the search made it; false: the checker has no such choice, or no split at all.
 static bool read_split(struct maker *m, struct proof_box *to, int stage, int rank, int choice, int group, int64_t load_ns, int layers)
 {
@@ -275,6 +255,7 @@ static bool read_split(struct maker *m, struct proof_box *to, int stage, int ran
     to->group = group;
     to->load_ns = load_ns;
     to->choice = choice >= 0 ? find_choice(m, stage, choice) : -1;
+    if (to->choice >= 0) to->said = say_choice(m, stage, to->choice);
     to->end = rank >= 0 ? END_SPLIT_RANK : choice >= 0 ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
     return rank >= 0 || (stage >= 0 && (choice < 0 || to->choice >= 0));
 }
@@ -295,6 +276,7 @@ static void split_blindly(const struct maker *m, const struct check_box *box, st
         to->group = i && c->group != items[box->left[stage][0]].group ? c->group : to->group;
     }
     to->choice = box->left[stage][0];
+    to->said = say_choice(m, stage, to->choice);
     to->load_ns = least + (most - least + 1) / 2;
     to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP : least < most ? END_SPLIT_LOAD : END_SPLIT_CHOICE;
 }
@@ -367,7 +349,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
 
 static void split_box(struct maker *m, int number, struct check_box *box, const struct proof_box *by, int64_t first, int64_t second, int depth)
 {
-    struct proof_box *b = &m->boxes[number], given = *b;
+    struct proof_box *b = &m->proof->boxes[number], given = *b;
     struct arena_mark mark = arena_set_mark(m->scratch);
     *b = *by;
     b->rounds = given.rounds;
@@ -414,12 +396,12 @@ static bool leaf_holds(struct maker *m, const struct check_box *box)
 // Nothing more is known of a box whose record is -1.
 static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
 {
-    if (m->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
+    if (m->proof->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
     if (m->result->mended >= m->mended_most) m->failed = true;
     if (m->failed) return;
     const struct box_proof *proof = &m->request->evidence->proof;
-    int number = m->box_count;
-    struct proof_box *b = add_box(m), split = *b;
+    int number = m->proof->box_count;
+    struct proof_box *b = proof_add_box(m->proof), split = *b;
     if (m->request->shrink) {
         struct check_box *given = TAKE(m->arena, 1, struct check_box);
         *given = maker_copy_box(m, box, m->arena);
@@ -428,7 +410,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
     bool closed = maker_couple(m, box);
     int64_t first = -1, second = -1;
     for (bool walking = true; walking && !closed && record >= 0;) {
-        closed = follow_steps(m, number, box, &proof->records[record], record == 0);
+        closed = follow_steps(m, number, box, &proof->records[record]);
         walking = false;
         bool first_empty;
         if (closed || is_single(m, box) || !split_of_record(m, &proof->records[record], &split, &first, &second)) continue;
@@ -447,7 +429,7 @@ static void prove_box(struct maker *m, struct check_box *box, int64_t record, in
             return;
         }
     }
-    m->boxes[number].end = closed ? END_CLOSED : END_LEAF;
+    m->proof->boxes[number].end = closed ? END_CLOSED : END_LEAF;
     if (!closed && !leaf_holds(m, box)) m->failed = true;
 }
 
@@ -455,7 +437,7 @@ bool maker_prove(struct maker *m)
 {
     const struct box_proof *proof = &m->request->evidence->proof;
     struct check_box whole = maker_whole_box(m, m->scratch);
-    m->box_count = 0;
+    m->proof->box_count = 0;
     m->failed = false;
     prove_box(m, &whole, proof->count && m->bound_ns >= 0 ? 0 : -1, 0);
     return !m->failed;

@@ -74,18 +74,19 @@ static int compare_weight(const void *a, const void *b)
 static struct proof_round without_light(const struct maker *m, const struct proof_round *round, int64_t least)
 {
     struct proof_round fewer = *round;
-    int64_t whole = (int64_t)1 << WEIGHT_SHIFT;
+    int *paths = TAKE(m->arena, round->path_count, int), count = 0;
+    int64_t *weights = TAKE(m->arena, round->path_count, int64_t), whole = (int64_t)1 << WEIGHT_SHIFT;
     wide sum = 0;
-    fewer.paths = TAKE(m->arena, round->path_count, int);
-    fewer.weights = TAKE(m->arena, round->path_count, int64_t);
-    fewer.path_count = 0;
     for (int i = 0; i < round->path_count; i++) {
         if (round->weights[i] <= least) continue;
-        fewer.paths[fewer.path_count] = round->paths[i];
-        fewer.weights[fewer.path_count++] = round->weights[i];
-        sum += (wide)round->weights[i] * m->paths[round->paths[i]].laps;
+        paths[count] = round->paths[i];
+        weights[count++] = round->weights[i];
+        sum += (wide)round->weights[i] * m->proof->paths[round->paths[i]].laps;
     }
-    for (int i = 0; i < fewer.path_count; i++) fewer.weights[i] = (int64_t)(fewer.weights[i] * (wide)whole / sum);
+    for (int i = 0; i < count; i++) weights[i] = (int64_t)(weights[i] * (wide)whole / sum);
+    fewer.path_count = count;
+    fewer.paths = paths;
+    fewer.weights = weights;
     return fewer;
 }
 
@@ -138,7 +139,7 @@ static int shrink_from(struct shrinker *k, int from)
 {
     int at = k->box_count++, next = from + 1;
     struct proof_box *b = &k->boxes[at];
-    *b = k->m->boxes[from];
+    *b = k->m->proof->boxes[from];
     b->rounds = arena_grow(k->m->arena, b->rounds, (size_t)b->round_count, (size_t)b->round_count, sizeof *b->rounds);      // theirs stay
     if (k->boxes[at].end != END_CLOSED && k->boxes[at].end != END_LEAF) {
         next = shrink_from(k, next);
@@ -150,9 +151,10 @@ static int shrink_from(struct shrinker *k, int from)
 
 void maker_shrink(struct maker *m)
 {
-    struct shrinker k = {.m = m, .boxes = TAKE(m->arena, m->box_count, struct proof_box)};
+    struct proof *p = m->proof;
+    struct shrinker k = {.m = m, .boxes = TAKE(m->arena, p->box_count, struct proof_box)};
     shrink_from(&k, 0);
-    m->boxes = k.boxes;
-    m->box_count = k.box_count;
-    for (int i = 0; i < m->box_count; i++) shrink_rounds(m, &m->boxes[i]);
+    p->boxes = k.boxes;
+    p->box_count = p->box_capacity = k.box_count;
+    for (int i = 0; i < p->box_count; i++) shrink_rounds(m, &p->boxes[i]);
 }

@@ -180,11 +180,18 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
     return bits;
 }
 
-static int64_t price_of(const struct dynamic *d, const struct dynamic_box *box, int resource)
+static int64_t price_in(const struct dynamic *d, const int64_t *prices, int resource)
 {
-    if (!box->prices || box->prices[resource] < 0 || dynamic_resource_limit(d, resource) == INT64_MAX)
+    if (!prices || prices[resource] < 0 || dynamic_resource_limit(d, resource) == INT64_MAX)
         return 0;
-    return box->prices[resource] >> (PRICE_BITS - d->fraction_bits);
+    return prices[resource] >> (PRICE_BITS - d->fraction_bits);
+}
+
+static int64_t price_of(const struct dynamic *d, const struct dynamic_box *box, int resource) { return price_in(d, box->prices, resource); }
+
+int64_t dynamic_used_price(const struct dynamic *d, int resource, const int64_t *prices)
+{
+    return price_in(d, prices, resource) * ((int64_t)1 << (PRICE_BITS - d->fraction_bits));
 }
 
 static void cost_choices(struct dynamic *d, const struct dynamic_box *box, int s)

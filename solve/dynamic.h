@@ -52,7 +52,11 @@ struct dynamic *dynamic_open_by_ranks(const struct choices *c, struct arena *are
 bool dynamic_is_by_ranks(const struct dynamic *d);
 int dynamic_resource_count(const struct dynamic *d);
 int64_t dynamic_resource_limit(const struct dynamic *d, int resource);      // INT64_MAX: no limit, or counted exactly
+bool dynamic_counts(const struct dynamic *d, int resource);
 int64_t dynamic_resource_use(const struct dynamic *d, int resource, const int *chosen);
+
+// The price of a resource as the last dynamic_solve used it: less what its costs had no room for, 0 where it was not priced.
+int64_t dynamic_used_price(const struct dynamic *d, int resource, const int64_t *prices);
 
 // Fills *answer. Costs a walk over the table, two with through_ns.
 void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dynamic_answer *answer);

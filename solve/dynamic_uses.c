@@ -11,6 +11,8 @@ int64_t dynamic_resource_limit(const struct dynamic *d, int resource)
     return d->stride[resource] || d->implied == resource ? INT64_MAX : d->limit[resource];
 }
 
+bool dynamic_counts(const struct dynamic *d, int resource) { return d->stride[resource] || d->implied == resource; }
+
 int64_t dynamic_choice_use(const struct dynamic *d, int stage, int resource, const struct choice *c)
 {
     if (resource < d->group_count)

@@ -106,6 +106,8 @@ void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
     b->path_count = b->path_capacity = count;
 }
 
+bool box_closer_counts(const struct box_closer *b, int resource) { return dynamic_counts(b->counted, resource); }
+
 static bool is_stopped(const struct box_closer *b) { return b->should_stop && b->should_stop(b->stop_argument); }
 
 void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *weights, int path_count)
@@ -116,6 +118,21 @@ void box_closer_suggest(struct box_closer *b, const int *paths, const int64_t *w
 }
 
 // ---- steps
+
+// NULL: none.
+static const int64_t *used_prices(const struct box_closer *b)
+{
+    const struct dynamic *d = b->on_small_table ? b->priced : b->counted;
+    int64_t *prices = NULL;
+    for (int r = 0, count = dynamic_resource_count(d); r < count; r++) {
+        int64_t price = dynamic_used_price(d, r, b->prices);
+        if (price > 0 && !prices)
+            prices = TAKE(b->arena, count, int64_t);
+        if (prices)
+            prices[r] = price;
+    }
+    return prices;
+}
 
 // removing: the steps behind rest on this one. Else it only raised the bound, and the next that raises it takes its place.
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
@@ -131,12 +148,7 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
     int64_t *weights = TAKE(b->arena, path_count, int64_t);
     memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);
     memcpy(weights, b->weights, (size_t)path_count * sizeof *weights);
-    int64_t *prices = NULL;
-    for (int r = 0; r < dynamic_resource_count(b->counted) && !prices; r++)
-        if (b->prices[r] > 0)
-            prices = arena_grow(b->arena, b->prices, (size_t)dynamic_resource_count(b->counted),
-                                (size_t)dynamic_resource_count(b->counted), sizeof *prices);
-    a->steps[a->step_count++] = (struct box_step){path_count, ids, weights, prices};
+    a->steps[a->step_count++] = (struct box_step){path_count, ids, weights, used_prices(b), b->on_small_table, removing};
 }
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
@@ -172,8 +184,10 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
 }
 
 // The bound under b->coefficients; takes away what reaches the target, *removed choices and ends of spans.
-static int64_t solve_and_remove(struct box_closer *b, struct dynamic *d, const struct choice_box *box, int64_t target_ns, int *removed)
+static int64_t solve_and_remove(struct box_closer *b, bool on_small_table, const struct choice_box *box, int64_t target_ns, int *removed)
 {
+    struct dynamic *d = on_small_table ? b->priced : b->counted;
+    b->on_small_table = on_small_table && b->priced != b->counted;
     struct dynamic_box dynamic_box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = box->allowed, .spans = box->spans};
     struct dynamic_answer answer = {.chosen = b->chosen, .through_ns = b->through, .spans_ns = box->spans ? b->spans_ns : NULL};
     dynamic_solve(d, &dynamic_box, &answer);
@@ -201,7 +215,7 @@ static bool use_starting_paths(struct box_closer *b, const struct choice_box *bo
         int removed;
         b->ids[0] = id;
         mix(b, b->ids, b->weights, 1);
-        int64_t bound = solve_and_remove(b, b->priced, box, target_ns, &removed);
+        int64_t bound = solve_and_remove(b, true, box, target_ns, &removed);
         take_bound(b, a, bound, 1, removed > 0);
         if (bound >= target_ns)
             return true;
@@ -346,6 +360,7 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (allowed[s][i])
                 b->chosen[s] = i;
+    a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
         return;
@@ -366,7 +381,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
     for (int round = 0, stalled = 0; round < rounds && stalled < (by_ranks ? STALLED_BY_RANKS : STALLED) && !is_stopped(b); round++) {
         bool towards = by_ranks && b->best_count > 0;
         int removed, count = towards ? mix_towards_game(b, stalled) : box_mix_game(b);
-        int64_t bound = solve_and_remove(b, b->counted, box, target_ns, &removed);
+        int64_t bound = solve_and_remove(b, false, box, target_ns, &removed);
         take_bound(b, a, bound, count, removed > 0);
         if (bound >= target_ns)
             return true;
@@ -470,9 +485,7 @@ bool box_repeat(struct box_closer *b, const struct choice_box *box, int64_t targ
         mix(b, steps[i].ids, steps[i].weights, steps[i].path_count);
         for (int r = 0; r < resources; r++)
             b->prices[r] = steps[i].prices ? steps[i].prices[r] : 0;
-        // Some steps were taken on the small table; what either table removes is gone.
-        closed = solve_and_remove(b, b->counted, &now, target_ns, &removed) >= target_ns
-              || (b->priced != b->counted && solve_and_remove(b, b->priced, &now, target_ns, &removed) >= target_ns);
+        closed = solve_and_remove(b, steps[i].relaxed, &now, target_ns, &removed) >= target_ns;
     }
     bool holds = closed || (left ? holds_within(b, &now, left) : is_one_plan_at_least(b, now.allowed, target_ns));
     arena_reset(b->arena, mark);

@@ -19,7 +19,9 @@ struct box_step {
     int path_count;
     const int *ids;
     const int64_t *weights;     // multiples of 2^-40; weight x laps sums to one at most
-    const int64_t *prices;      // of resources that the table does not count (solve/dynamic.h); NULL: none
+    const int64_t *prices;      // of resources that the table does not count (solve/dynamic.h), as they were used; NULL: none
+    bool relaxed;               // on the small table, which counts nothing
+    bool removes;               // took something out of the box; else it only raised the bound
 };
 
 struct box_answer {
@@ -32,6 +34,7 @@ struct box_answer {
     int64_t branch_load_ns;     // load >= this against load < this; both halves are non-empty
     int branch_rank;            // -1, or: so many layers or more on this rank against fewer; branch_stage is -1
     int branch_layers;
+    bool single;                // what the steps left is one decision, whose time the bound is
     struct box_step *steps;     // what proves it: removed something, raised the bound or closed the box, in order; in the
                                 // closer's arena
     int step_count;
@@ -49,6 +52,9 @@ const int *box_closer_path(const struct box_closer *b, int id);        // counts
 
 // These paths instead of those it has met: for steps that come from elsewhere (box_repeat).
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count);
+
+// Whether the steps that are not relaxed follow the use of this resource exactly (solve/dynamic.h).
+bool box_closer_counts(const struct box_closer *b, int resource);
 
 // Asked between the steps of a box: true leaves the box open with what is proven so far.
 void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argument), void *argument);

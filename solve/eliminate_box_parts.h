@@ -28,6 +28,7 @@ struct box_closer {
     int64_t *best_weights;
     int step_capacity;
     bool last_only_raised;                          // the last step noted
+    bool on_small_table;                            // the step at hand
 };
 
 int box_pool_path(struct box_closer *b, const int *counts);     // its id

@@ -13,7 +13,7 @@ int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count
         p->capacity = capacity;
     }
     struct box_record *r = &p->records[p->count];
-    *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char), .first_part = -1, .branch_stage = -1, .branch_rank = -1};
+    *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char), .parent = -1, .first_part = -1, .branch_stage = -1, .branch_rank = -1};
     if (spans)
         r->spans = arena_grow(arena, spans, (size_t)rank_count, (size_t)rank_count, sizeof *spans);
     for (int i = 0; i < choice_count; i++)
@@ -116,20 +116,12 @@ static bool weights_hold(const struct recheck *k, const struct box_record *r)
     return true;
 }
 
-static int64_t parent_of(const struct box_proof *p, int64_t number)
-{
-    for (int64_t i = 0; i < number; i++)
-        if (p->records[i].first_part >= 0 && (p->records[i].first_part == number || p->records[i].first_part + 1 == number))
-            return i;
-    return -1;
-}
-
 // A box may owe its bound to one around it. Where memory is priced, the prices are chosen anew for each box, and need not do as
 // well on the smaller one: what the steps prove of a box around this one holds of it too.
 static bool holds_around(struct recheck *k, int64_t number)
 {
     const struct box_record *r = &k->proof->records[number];
-    for (int64_t around = parent_of(k->proof, number); around >= 0 && k->given.spans; around = parent_of(k->proof, around)) {
+    for (int64_t around = r->parent; around >= 0 && k->given.spans; around = k->proof->records[around].parent) {
         unpack(k, &k->proof->records[around], &k->given);
         if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count, NULL))
             return true;
@@ -148,7 +140,7 @@ static bool holds(struct recheck *k, int64_t number, int64_t bound_ns)
     if (is_split)
         join_parts(k, r);
     unpack(k, r, &k->given);
-    if (number == 0 && !is_whole(k))
+    if (number == 0 ? !is_whole(k) : r->parent < 0 || r->parent >= number)
         return false;
     if (box_repeat(k->closer, &k->given, r->claim_ns, r->steps, r->step_count, is_split ? &k->left : NULL))
         return true;

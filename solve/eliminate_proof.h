@@ -12,12 +12,16 @@ struct box_record {
     int64_t claim_ns;           // what left a split box takes at least this; every plan of another box does
     const struct box_step *steps;
     int step_count;
+    int64_t proven_ns;          // by the steps, of the box as it was given; of a single decision: its time
+    bool single;                // what the steps left is one decision, which takes proven_ns (INT64_MAX: it does not fit)
+    int64_t parent;             // -1: none
     int64_t first_part;         // the number of the first of the two parts; -1: not split
     int branch_stage;           // the only stage at which the parts may differ from what the steps left, or -1
     int branch_rank;            // the only rank whose span may, or -1
     int branch_choice, branch_group;    // of the second part alone, or -1: what struct box_answer says of the split
     int64_t branch_load_ns;             // else the first part has lighter choices,
     int branch_layers;                  // or the rank holds fewer layers
+    const struct choice *branched;      // the one of branch_choice; else NULL
 };
 
 struct box_proof {
@@ -25,6 +29,8 @@ struct box_proof {
     int paths;
     struct box_record *records;
     int64_t count, capacity;
+    bool by_ranks;
+    const bool *counted;        // [resource]: the steps that are not relaxed follow its use exactly
 };
 
 // allowed: one per choice, stages in order; spans may be NULL. The record starts out as one that is not split. Its number.

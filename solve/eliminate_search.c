@@ -146,6 +146,8 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     struct box_record *r = &s->r->proof.records[box->number];
     r->steps = box_steps_copy(a->steps, a->step_count, s->resources, s->result_arena);
     r->step_count = a->step_count;
+    r->proven_ns = a->bound_ns;
+    r->single = a->single;
     r->claim_ns = closed && a->found_ns < closing ? a->found_ns : closing;
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
@@ -164,6 +166,7 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     box->number = box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
     other.number = box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
     p->records[parent].first_part = box->number;
+    p->records[box->number].parent = p->records[other.number].parent = parent;
     struct box_record *r = &p->records[parent];
     r->branch_stage = a->branch_stage;
     r->branch_rank = a->branch_rank;
@@ -171,6 +174,8 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     r->branch_group = a->branch_group;
     r->branch_load_ns = a->branch_load_ns;
     r->branch_layers = a->branch_layers;
+    if (a->branch_choice >= 0)
+        r->branched = arena_grow(s->result_arena, &s->c->stages[a->branch_stage].items[a->branch_choice], 1, 1, sizeof *r->branched);
     push(s, other);
 }
 
@@ -180,7 +185,7 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
     struct box_record *r = &s->r->proof.records[box->number];
     r->steps = box->steps;
     r->step_count = box->step_count;
-    r->claim_ns = box->bound_ns;
+    r->claim_ns = r->proven_ns = box->bound_ns;
 }
 
 // What is proven for the whole: the least bound of the open boxes; closed ones reach the closing bound of their time, which
@@ -237,6 +242,14 @@ static void open_search(struct box_search *s)
     push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
 }
 
+static const bool *counted_of(const struct box_search *s)
+{
+    bool *counted = TAKE(s->result_arena, s->resources, bool);
+    for (int i = 0; i < s->resources; i++)
+        counted[i] = box_closer_counts(s->closer, i);
+    return counted;
+}
+
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
@@ -261,6 +274,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     int size = path_size(graph_symbol_count(g));
     struct box_proof *p = &r->proof;
     p->paths = box_closer_path_count(s.closer);
+    p->by_ranks = s.by_ranks;
+    p->counted = counted_of(&s);
     p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * size), (size_t)(p->paths * size), sizeof *p->path_counts);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
