@@ -245,11 +245,14 @@ static enum status place_layers(struct check_problem *p, struct arena *arena)
 {
     int layer = 0;
     p->run_of = TAKE(arena, p->layers, int);
-    for (int i = 0; i < p->run_count; i++)
+    p->run_begin = TAKE(arena, p->run_count + 1, int);
+    for (int i = 0; i < p->run_count; i++) {
         for (int k = 0; k < p->runs[i].count; k++, layer++) {
             if (layer == p->layers) return check_refuse(&p->reader, "layer_count", "the runs have more than %d layers", p->layers);
             p->run_of[layer] = i;
         }
+        p->run_begin[i + 1] = layer;
+    }
     if (layer != p->layers) return check_refuse(&p->reader, "layer_count", "the runs have %d layers", layer);
     return p->layers >= p->stages ? OK : check_refuse(&p->reader, "layer_count", "fewer layers than stages");
 }

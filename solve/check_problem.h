@@ -78,7 +78,7 @@ struct check_problem {
     int rank_min;
     struct check_rule *rules;
     int rule_count;
-    int *run_of;                                // [layer]
+    int *run_of, *run_begin;                    // [layer]; [run + 1]: its first layer, and where the last one ends
 };
 
 enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,

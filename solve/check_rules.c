@@ -95,9 +95,10 @@ enum status check_read_rules(struct check_problem *p, const struct value *array,
 
 static int counted_layers(const struct check_problem *p, int run, int first, int count)
 {
-    int sum = 0;
-    for (int layer = first; layer < first + count; layer++) sum += run < 0 || p->run_of[layer] == run;
-    return sum;
+    if (run < 0) return count;
+    int from = p->run_begin[run] > first ? p->run_begin[run] : first, end = first + count;
+    if (end > p->run_begin[run + 1]) end = p->run_begin[run + 1];
+    return end > from ? end - from : 0;
 }
 
 static bool conditions_hold(const struct check_problem *p, const struct check_rule *r, const struct check_choice *c, int first)

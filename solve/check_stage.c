@@ -77,7 +77,7 @@ void check_evaluate(const struct check_problem *p, int stage, int first, struct 
         const struct check_run *r = &p->runs[p->run_of[layer]];
         int mode = r->recomputable ? c->mode : MODE_NONE;
         if (mode == MODE_FIRST_LAYERS) mode = left > 0 ? MODE_FULL : MODE_NONE;
-        for (count = 1; layer + count < end && p->run_of[layer + count] == p->run_of[layer]; count++) {}
+        count = (end < p->run_begin[p->run_of[layer] + 1] ? end : p->run_begin[p->run_of[layer] + 1]) - layer;
         if (r->recomputable && c->mode == MODE_FIRST_LAYERS && left > 0) {
             if (count > left) count = left;
             left -= count;
