@@ -9,17 +9,11 @@
 #include "calibrate/calibrate.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-static const double coverage = 0.95;
+#include "data/intervals.h"
+
 static const double least_share_left = 0.1;
 enum { PRODUCTS_PER_BLOCK = 4 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double work_of(const struct sample *s)
 {
@@ -41,9 +35,8 @@ static enum status take_points(struct fit_point **to, int *count, const struct s
         if (s->kind != kind || (precision != PRECISION_COUNT && s->precision != precision)) continue;
         struct fit_point *p = &points[(*count)++];
         *p = (struct fit_point){.operation = s->operation, .work = work_of(s)};
-        double *sorted = arena_grow(arena, s->seconds, (size_t)s->repetitions, (size_t)s->repetitions, sizeof *sorted);
-        qsort(sorted, (size_t)s->repetitions, sizeof *sorted, compare_numbers);
-        median_interval(sorted, s->repetitions, coverage, &p->seconds, &p->low, &p->high);
+        struct median m = sample_median(s, arena);
+        p->seconds = m.value, p->low = m.low, p->high = m.high;
         if (!(p->seconds > 0))
             return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g",
                         samples->document.path, i, p->seconds);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calibrate/least_squares.h"
+#include "data/intervals.h"
 
 static const double normal_95 = 1.959963984540054;
 // No clock and no machine is steadier than this share of the time; keeps one lucky point from deciding the line.

@@ -39,7 +39,4 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
 // The line at this work, in seconds, without the explained part.
 double fit_seconds(const struct fit *f, double work);
 
-// |t| stays below this with the given probability; freedom >= 1.
-double student_quantile(double coverage, int freedom);
-
 #endif

@@ -9,6 +9,7 @@
 
 #include "calibrate/fit.h"
 #include "calibrate/least_squares.h"
+#include "data/intervals.h"
 
 static const double loss_scale = 0.05, difference = 1e-3, damping_first = 1e-2, damping_max = 1e8;
 enum { STEPS_MAX = 60 };

@@ -4,7 +4,7 @@
 const char *const sample_kind_names[] = {"gemm",     "attention", "memory", "low_rank",   "overhead", "layer", "optimizer",
                                          "transfer", "link",      "collective", "top_k", "quantise", NULL};
 
-static const char *const stop_names[] = {"width", "budget", "count", "imported", NULL};
+static const char *const stop_names[] = {"width", "budget", "count", "interrupted", "imported", NULL};
 
 #define SIZE_MAX_EACH 9007199254740992.0
 #define SECONDS_MAX 1e6

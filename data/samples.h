@@ -57,7 +57,8 @@ struct sample {
     int condition_count;
     int warm_ups;
     const char *stopped_by;         // "width": the interval is narrow enough; "budget": the time was spent;
-                                    // "count": as many as were asked for; "imported": somebody else's rule
+                                    // "count": as many as were asked for; "interrupted": by a signal;
+                                    // "imported": somebody else's rule
 };
 
 struct machine {

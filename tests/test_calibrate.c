@@ -9,6 +9,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/fit.h"
 #include "calibrate/least_squares.h"
+#include "data/intervals.h"
 
 #include <cmocka.h>     // last: its macro `fail` hides data/status.h's
 

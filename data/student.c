@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "calibrate/fit.h"
+#include "data/intervals.h"
 
 // Probability that |t| <= x.
 static double probability_within(double x, int freedom)
