@@ -25,6 +25,10 @@ else
 BIN = $(OUT)/bin
 endif
 
+# Any MPI with headers and a compiler's wrapper; without one, links and collectives cannot be measured.
+MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null || pkg-config --cflags mpich 2>/dev/null)
+MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null || pkg-config --libs mpich 2>/dev/null)
+
 LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
 LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
 
@@ -36,7 +40,8 @@ JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS)
 # ---- what is made of what
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
-MEASURE = $(DATA) $(filter-out measure/command_measure.c,$(wildcard measure/*.c))
+MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI),$(wildcard measure/*.c))
+WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c
 SUPPORT = $(wildcard tests/support/*.c)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh)
@@ -44,7 +49,10 @@ TESTS   = $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
 export BIN
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
-all: $(BIN)/plumbline $(BIN)/plumbline-measure
+MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi)
+
+all: $(BIN)/plumbline $(MEASURING)
+	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
 
 $(OUT)/libplumbline.a: $(call object,$(PLAN))
 	@mkdir -p $(@D)
@@ -60,6 +68,14 @@ $(BIN)/plumbline-measure: $(call object,$(MEASURE))
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
+
+# The same program with links and collectives in it; the other one needs no libmpi to run, and hands over to this one.
+$(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(WITH_MPI))
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS)
+
+$(OUT)/measure/mpi.o: CFLAGS_all += $(patsubst -I%,-isystem %,$(MPI_CFLAGS))
 
 # Says what is missing before the compiler does.
 $(OUT)/libraries: tests/setup.sh
@@ -81,7 +97,7 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
 
 # What the planner does not link, for its own test.
-$(OUT)/tests/test_measure: $(call object,$(filter-out measure/main.c measure/command_measure.c,$(wildcard measure/*.c)))
+$(OUT)/tests/test_measure: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all
@@ -133,7 +149,7 @@ bench: all $(OUT)/bench-separate
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install $(BIN)/plumbline $(BIN)/plumbline-measure $(DESTDIR)$(PREFIX)/bin
+	install $(BIN)/plumbline $(MEASURING) $(DESTDIR)$(PREFIX)/bin
 	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
 
 # One format's loader under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make

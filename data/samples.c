@@ -160,11 +160,12 @@ static enum status read_endpoints(const struct json *array, struct samples *s, s
     for (int i = 0; i < s->endpoint_count; i++) {
         struct json element = json_element(array, i, arena);
         struct endpoint *e = &s->endpoints[i];
-        e->device = -1;
+        e->device = e->clock = -1;
         struct json_field fields[] = {
             FIELD_TEXT("name", REQUIRED, &e->name),
             FIELD_TEXT("host", OPTIONAL, &e->host),
             FIELD_INT("device", OPTIONAL, &e->device, 0, ENDPOINTS_MAX),
+            FIELD_INT("clock", OPTIONAL, &e->clock, 0, ENDPOINTS_MAX),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
     }
@@ -320,6 +321,7 @@ static void put_origins(struct json_writer *w, const struct samples *s)
         json_put_text(w, "name", s->endpoints[i].name);
         put_text(w, "host", s->endpoints[i].host);
         if (s->endpoints[i].device >= 0) json_put_count(w, "device", s->endpoints[i].device);
+        if (s->endpoints[i].clock >= 0) json_put_count(w, "clock", s->endpoints[i].clock);
         json_close_object(w);
     }
     json_close_array(w);

@@ -78,7 +78,12 @@ struct launch {
 };
 
 // One end of a link: a device, or a host.
-struct endpoint { const char *name, *host; int device; };      // device: -1 for a host
+struct endpoint {
+    const char *name, *host;
+    int device;                     // -1: a host
+    int clock;                      // ends with the same number read the same clock: seconds between them are one way's;
+                                    // else, and with -1, delays there and back could not be told apart: half of both
+};
 
 // A number of bytes that the machine was seen to have or to take: "context_bytes", "library_bytes",
 // "allocator_granularity_bytes", "memory_bytes" ...; every observation.

@@ -5,6 +5,7 @@
 
 #include "data/document.h"
 #include "measure/compute.h"
+#include "measure/links.h"
 
 static const struct {
     const char *name;
@@ -12,6 +13,8 @@ static const struct {
     const char *text;
 } commands[] = {
     {"compute", measure_compute, "times the parts of a transformer block on this device"},
+    {"links", measure_links, "under mpirun or srun: messages between every two ranks"},
+    {"collectives", measure_collectives, "under mpirun or srun: all-reduce and its like over groups of ranks"},
 };
 
 static int usage(FILE *to, int exit_code)
@@ -21,7 +24,7 @@ static int usage(FILE *to, int exit_code)
             "plumbline measure WHAT "
             "--help tells the options\n\n",
             PLUMBLINE_VERSION);
-    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].text);
+    for (size_t i = 0; i < ARRAY_LENGTH(commands); i++) fprintf(to, "  %-11s %s\n", commands[i].name, commands[i].text);
     return command_flushed() ? exit_code : 2;
 }
 

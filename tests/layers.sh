@@ -34,7 +34,7 @@ for include in $(sed -n 's/^#include <\([^>]*\)>.*/\1/p' solve/check*.[ch] | sor
 done
 
 # A foreign library's header stands in exactly one file.
-for pair in glpk.h=solve/glpk.c cJSON.h=data/json.c lapacke.h=calibrate/least_squares.c nettle=data/file.c; do
+for pair in glpk.h=solve/glpk.c cJSON.h=data/json.c lapacke.h=calibrate/least_squares.c nettle=data/file.c mpi.h=measure/mpi.c; do
     header=${pair%%=*} home=${pair#*=}
     for file in $(grep -rlE "^#include [<\"].*$header" data measure calibrate formulate solve plumbline.c 2>/dev/null); do
         [ "$file" = "$home" ] || complain "$file includes $header; only $home may"

@@ -169,6 +169,7 @@ const struct planted planted_damages[] = {
     {FORMAT_SAMPLES, "\"members\": [0, 1]", "\"members\": []", "samples[3]", false},
     {FORMAT_SAMPLES, "[500000000, 500000001]", "[]", "quantities[0].values", true},
     {FORMAT_SAMPLES, "\"device\": 0", "\"device\": -1", "endpoints[0].device", true},
+    {FORMAT_SAMPLES, "\"clock\": 1", "\"clock\": -1", "endpoints[1].clock", true},
     // foreign configs (no schema of ours)
     {FORMAT_CONFIG, "\"llama\"", "\"falcon\"", "model_type", false},
     {FORMAT_CONFIG, "\"head_dim\": null", "\"num_local_experts\": 8", "num_local_experts", false},

@@ -1,0 +1,226 @@
+// plumbline-measure collectives: all-reduce, reduce-scatter, all-gather, all-to-all and a ring of send/receive over
+// groups of ranks. A repetition's seconds: the members meet, each times its own call, and the slowest counts.
+// Each group is measured alone; groups without a common rank also all at once, as the groups of a training run are busy.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/file.h"
+#include "measure/cells.h"
+#include "measure/groups.h"
+#include "measure/links.h"
+#include "measure/pairs.h"
+#include "measure/roster.h"
+#include "measure/rounds.h"
+#include "measure/together.h"
+
+// Values are whole numbers below VALUE_RANGE plus the rank, whose sums fp32 holds exactly for any number of ranks here.
+enum { REPETITIONS_MAX = 2000, BYTES_MAX = 1 << 30, WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
+
+static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "send_recv"};
+
+struct settings {
+    const char *output, *name;
+    const char *words[WORDS_MAX];
+    int word_count;
+    int64_t smallest, largest, factor, seed;
+    double budget_s, width;
+    int wait;
+    bool quiet;
+    int argc;
+    char **argv;
+};
+
+struct stage {
+    struct ranks *ranks;
+    const struct roster *roster;
+    const struct groups *groups;
+    struct group **handles;         // [groups->count], NULL where this rank is no member
+    float *in, *out;                // [floats]
+};
+
+static float value_of(uint64_t number, int64_t place, int member)
+{
+    return (float)((number + (uint64_t)place) * 7 % VALUE_RANGE) + (float)member;
+}
+
+// What must stand at out[place] of `self`, where the array has `count` floats in all.
+static float expected(enum collective what, uint64_t number, int64_t place, int self, int members, int64_t count)
+{
+    int64_t share = count / members;
+    float sum_of_members = (float)members * (float)(members - 1) / 2;
+    switch (what) {
+    case ALL_REDUCE: return (float)members * value_of(number, place, 0) + sum_of_members;
+    case REDUCE_SCATTER: return (float)members * value_of(number, self * share + place, 0) + sum_of_members;
+    case ALL_GATHER: return value_of(number, place % share, (int)(place / share));
+    case ALL_TO_ALL: return value_of(number, self * share + place % share, (int)(place / share));
+    default: return value_of(number, place, (self + members - 1) % members);
+    }
+}
+
+static enum status check(const struct stage *s, enum collective what, uint64_t number, int self, int members,
+                         int64_t count, struct error *err)
+{
+    int64_t results = what == REDUCE_SCATTER ? count / members : count;
+    for (int64_t i = 0; i < results; i++) {
+        float right = expected(what, number, i, self, members, count);
+        if (s->out[i] == right) continue;
+        return fail(err, SYSTEM, "%s at %s: value %lld of %lld is %g, expected %g", collective_names[what],
+                    s->roster->endpoints[ranks_self(s->ranks)].name, (long long)i, (long long)results, (double)s->out[i],
+                    (double)right);
+    }
+    return OK;
+}
+
+static int list_of(const struct stage *s, const struct sample *sample)
+{
+    int g = 0;
+    while (s->groups->lists[g].members != sample->members) g++;
+    return g;
+}
+
+static enum status repeat(void *context, const struct sample *sample, uint64_t number, double *seconds, struct error *err)
+{
+    struct stage *s = context;
+    int g = list_of(s, sample), members = sample->member_count, self = 0;
+    if (!s->handles[g]) return OK;
+    enum collective what = ALL_REDUCE;
+    while (strcmp(collective_names[what], sample->operation)) what++;
+    while (sample->members[self] != ranks_self(s->ranks)) self++;
+    int64_t count = sample->dimensions[0] / (int64_t)sizeof(float);
+    for (int64_t i = 0; i < count; i++) s->in[i] = value_of(number, i, self);
+    memset(s->out, 0xff, (size_t)sample->dimensions[0]);
+    group_meet(s->handles[g]);
+    double begin_s = clock_seconds();
+    group_run(s->handles[g], what, s->in, s->out, (int)count);
+    *seconds = clock_seconds() - begin_s;
+    return check(s, what, number, self, members, count, err);
+}
+
+// ---- which cells
+
+static int64_t whole_shares(int64_t bytes, int members)
+{
+    int64_t unit = (int64_t)sizeof(float) * members;
+    return (bytes + unit - 1) / unit * unit;
+}
+
+// One turn: every collective at every size, by the groups first .. first + count - 1 at once.
+static void add_turn(struct joint *j, const struct groups *groups, int first, int count, const int64_t *sizes, int size_count)
+{
+    j->turns[j->turn_count++] = (struct turn){j->step_count, size_count * COLLECTIVE_COUNT};
+    for (int what = 0; what < COLLECTIVE_COUNT; what++)
+        for (int i = 0; i < size_count; i++) {
+            j->steps[j->step_count++] = (struct step){j->cell_count, count};
+            for (int g = first; g < first + count; g++) {
+                const struct member_list *list = &groups->lists[g];
+                int64_t bytes = whole_shares(sizes[i], list->count);
+                j->cells[j->cell_count++].sample = (struct sample){
+                    .kind = SAMPLE_COLLECTIVE, .operation = collective_names[what], .dimensions = {bytes, list->count},
+                    .dimension_count = 2, .precision = FP32, .bytes = (double)bytes, .from = -1, .to = -1,
+                    .members = list->members, .member_count = list->count, .alone = count == 1,
+                };
+            }
+        }
+}
+
+static void choose_cells(struct joint *j, const struct settings *s, const struct groups *groups, int endpoint_count,
+                         struct arena *arena)
+{
+    int64_t sizes[LADDER_MAX];
+    int size_count = ladder_sizes(s->smallest, s->largest, s->factor, sizes);
+    bool at_once = groups->count > 1 && groups_are_disjoint(groups, endpoint_count, arena);
+    int turns = groups->count + at_once, steps = turns * size_count * COLLECTIVE_COUNT;
+    *j = (struct joint){
+        .cells = TAKE(arena, groups->count * (1 + at_once) * size_count * COLLECTIVE_COUNT, struct joint_cell),
+        .steps = TAKE(arena, steps, struct step),
+        .turns = TAKE(arena, turns, struct turn),
+    };
+    for (int g = 0; g < groups->count; g++) add_turn(j, groups, g, 1, sizes, size_count);
+    if (at_once) add_turn(j, groups, 0, groups->count, sizes, size_count);
+}
+
+static void open_groups(struct stage *s, struct arena *arena)
+{
+    s->handles = TAKE(arena, s->groups->count, struct group *);
+    for (int g = 0; g < s->groups->count; g++)
+        if (group_has(&s->groups->lists[g], ranks_self(s->ranks)))
+            s->handles[g] = ranks_group(s->ranks, s->groups->lists[g].members, s->groups->lists[g].count, arena);
+}
+
+// ---- the command
+
+static enum status run(const struct settings *s, struct ranks *ranks, struct arena *arena, struct error *err)
+{
+    bool is_first = !ranks_self(ranks);
+    if (is_first) TRY(file_check_place(s->output, err));
+    if (ranks_count(ranks) < 2)
+        return fail(err, BAD_INPUT, "collectives are between processes, and there is only one: start it by mpirun or srun");
+    if (ranks_count(ranks) > RANKS_MAX) return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
+    struct roster roster;
+    struct groups groups;
+    static const char *const everybody[] = {"all"};
+    roster_gather(&roster, ranks, (enum wait)s->wait, arena);
+    TRY(groups_read(&groups, s->word_count ? s->words : everybody, s->word_count ? s->word_count : 1, roster.endpoints,
+                    roster.count, arena, err));
+    int64_t bytes = whole_shares(s->largest, roster.count);
+    struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
+    stage.in = arena_take(arena, (size_t)bytes, 1);
+    stage.out = arena_take(arena, (size_t)bytes, 1);
+    open_groups(&stage, arena);
+    struct joint joint;
+    choose_cells(&joint, s, &groups, roster.count, arena);
+    struct joint_settings settings = {
+        .budget_s = s->budget_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
+        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
+        .progress = !s->quiet && isatty(STDERR_FILENO),
+    };
+    struct joint_result result;
+    TRY(joint_run(&result, ranks, &joint, &settings, repeat, &stage, arena, err));
+    if (!is_first) return OK;
+
+    struct samples samples = {.samples = TAKE(arena, joint.cell_count, struct sample), .sample_count = joint.cell_count};
+    for (int i = 0; i < joint.cell_count; i++) samples.samples[i] = joint.cells[i].sample;
+    roster_describe(&samples, &roster, s->name, s->seed, s->argc, s->argv, arena);
+    TRY(samples_save(&samples, s->output, arena, err));
+    if (!s->quiet)
+        fprintf(stderr,
+                "measured %d groups, %d operations: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the "
+                "budget\n",
+                groups.count, joint.cell_count, result.repetitions, result.elapsed_s, result.done, 100 * s->width,
+                joint.cell_count - result.done);
+    return OK;
+}
+
+enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    struct settings s = {
+        .output = "-", .smallest = 4, .largest = 1 << 24, .factor = 4, .seed = 1, .budget_s = 60, .width = 0.05,
+        .argc = argc, .argv = argv,
+    };
+    const struct option options[] = {
+        {"--smallest", OPTION_INT, &s.smallest, 1, BYTES_MAX, NULL,
+         "bytes of the shortest whole array (4); rounded up to a float for each member"},
+        {"--largest", OPTION_INT, &s.largest, 1, BYTES_MAX, NULL, "bytes of the longest (16777216)"},
+        {"--factor", OPTION_INT, &s.factor, 2, 1024, NULL, "from one length to the next (4)"},
+        {"--wait", OPTION_NAME, &s.wait, 0, 0, wait_names,
+         "auto: sleep between looks where there are more processes than processors (auto)"},
+        {"--budget-s", OPTION_NUMBER, &s.budget_s, 0.01, 1e6, NULL,
+         "seconds to spend; at least 8 repetitions are taken in any case (60)"},
+        {"--width", OPTION_NUMBER, &s.width, 1e-6, 10, NULL,
+         "an interval this narrow, relative to its median, is enough (0.05)"},
+        {"--seed", OPTION_INT, &s.seed, 0, 1e9, NULL, "for the order and the values (1)"},
+        {"--name", OPTION_TEXT, &s.name, 0, 0, NULL, "what the costs call the device (the processor's name)"},
+        {"--quiet", OPTION_FLAG, &s.quiet, 0, 0, NULL, "nothing on stderr but errors"},
+        {"-o", OPTION_TEXT, &s.output, 0, 0, NULL, "the samples file (standard output)"},
+    };
+    bool helped;
+    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
+                     options, ARRAY_LENGTH(options), s.words, 0, WORDS_MAX, &s.word_count, &helped, err));
+    if (helped) return OK;
+    if (s.smallest > s.largest) return fail(err, BAD_INPUT, "--smallest: is larger than --largest");
+    struct ranks *ranks;
+    TRY(ranks_open(&ranks, arena, err));
+    return roster_leave(ranks, argv[0], run(&s, ranks, arena, err), err);
+}

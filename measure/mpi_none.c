@@ -1,0 +1,38 @@
+// Links and collectives in the program without MPI: it needs no libmpi to run, and hands over to plumbline-measure-mpi,
+// the same program with mpi.c in this file's place, which the Makefile builds beside it where it finds MPI.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/links.h"
+
+enum { PATH_LENGTH_MAX = 4096 };
+
+static enum status hand_over(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    static const char suffix[] = "-mpi";
+    char own[PATH_LENGTH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - sizeof suffix);
+    if (length > 0) {
+        memcpy(own + length, suffix, sizeof suffix);
+        char **arguments = TAKE(arena, argc + 2, char *);
+        arguments[0] = own;
+        for (int i = 0; i < argc; i++) arguments[i + 1] = argv[i];
+        fflush(stdout);
+        execv(own, arguments);
+    }
+    return fail(err, UNAVAILABLE, "this build has no MPI: plumbline-measure-mpi is not beside plumbline-measure; install an MPI "
+                                  "(on Debian libopenmpi-dev and openmpi-bin) and run make again");
+}
+
+enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    return hand_over(argc, argv, arena, err);
+}
+
+enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    return hand_over(argc, argv, arena, err);
+}
