@@ -1,5 +1,6 @@
-// The parts of a transformer block on a CPU, in fp32: what cpu.c times. Every matrix is dense; in[] is only read, out[]
-// only written by the caller's part. OpenBLAS runs inside each member of the team, one thread per call.
+// The timed parts on a CPU, in fp32: what cpu.c times. in[] is only read; out[] is written, and added to or updated where
+// training does so (gradients of weights, the optimizer's state). OpenBLAS runs inside each member of the team, one thread
+// per call.
 #ifndef PLUMBLINE_MEASURE_PARTS_H
 #define PLUMBLINE_MEASURE_PARTS_H
 
