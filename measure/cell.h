@@ -14,6 +14,8 @@ enum work {
     WORK_GEMM_WEIGHT,           // {m, n, k} of that product: activations^T x outputs' gradient, added to the weights' [k][n]
     WORK_ATTENTION,             // {heads x batch, sequence, head width}: scores, softmax, context, scores kept (unfused)
     WORK_ATTENTION_BACKWARD,    // the same: gradients of query, key and value out of the kept scores
+    WORK_FUSED_ATTENTION,       // the same dimensions: causal, scores never written, where the device has such a kernel
+    WORK_FUSED_ATTENTION_BACKWARD,      // computes the scores again
     WORK_ELEMENTWISE,           // {bytes, tokens, hidden, ffn}: two norms, two residual sums, the activation
     WORK_ELEMENTWISE_BACKWARD,  // the same, their gradients
     WORK_GATED_ELEMENTWISE,     // the same two with gate x up
@@ -49,6 +51,7 @@ struct layer_cell {
     enum layer_kind kind;       // LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD (with the loss)
     enum pass pass;
     const struct shape *shape;
+    bool fused;                 // with the fused attention
     bool graph;                 // started as one captured graph, where the device has such a thing; else by kernels
 };
 

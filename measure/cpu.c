@@ -1,5 +1,5 @@
 // The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values,
-// each repetition from the next place in it, so that what it reads is not in a cache; one area takes every result.
+// each repetition from the next place in it, so that what it reads is not in a cache; results go round another area.
 #include <cblas.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,13 +12,13 @@
 #include "measure/random.h"
 
 // More than the last-level cache of most processors, so that going round the pool takes values out of it again.
-enum { POOL_FLOATS_MIN = 1 << 25, FLOATS_PER_LINE = 16 };
+enum { POOL_FLOATS_MIN = 1 << 25, RESULT_FLOATS_MIN = 1 << 24, FLOATS_PER_LINE = 16 };
 
 struct session {
     struct team *team;
     uint64_t seed;
     float *pool, *result;
-    int64_t pool_floats, result_floats, place;
+    int64_t pool_floats, result_floats, pool_place, result_place;
 };
 
 static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision,
@@ -75,14 +75,24 @@ static float *take_floats(struct arena *arena, int64_t count)
     return at + (line - (uintptr_t)at % line) % line / sizeof(float);
 }
 
+static enum status check_cell(const struct cell *cell, struct error *err)
+{
+    const char *what = NULL;
+    if (cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD) what = "a fused attention";
+    if (cell->layer && cell->layer->fused) what = "a fused attention";
+    if (cell->layer && cell->layer->graph) what = "captured graphs";
+    if (cell->work >= WORK_TO_DEVICE_PINNED) what = "a link to a host: it is the host";
+    return what ? fail(err, UNAVAILABLE, "cpu: does not have %s", what) : OK;
+}
+
 static enum status cpu_prepare(void *session, const struct cell *cells, int cell_count, struct arena *arena,
                                struct error *err)
 {
-    (void)err;
     struct session *s = session;
     int threads = team_threads(s->team);
-    int64_t in = POOL_FLOATS_MIN, out = 0;
+    int64_t in = POOL_FLOATS_MIN, out = RESULT_FLOATS_MIN;
     for (int i = 0; i < cell_count; i++) {
+        TRY(check_cell(&cells[i], err));
         int64_t reads = part_input_floats(&cells[i], threads), writes = part_output_floats(&cells[i], threads);
         in = reads > in ? reads : in;
         out = writes > out ? writes : out;
@@ -99,16 +109,24 @@ static enum status cpu_prepare(void *session, const struct cell *cells, int cell
     return OK;
 }
 
+// The next place with this much room.
+static float *next_place(float *area, int64_t area_floats, int64_t *place, int64_t need)
+{
+    if (*place + need > area_floats) *place = 0;
+    float *at = area + *place;
+    *place += (need + FLOATS_PER_LINE - 1) / FLOATS_PER_LINE * FLOATS_PER_LINE;
+    return at;
+}
+
 static double cpu_repeat(void *session, const struct cell *cell)
 {
     struct session *s = session;
-    int64_t need = part_input_floats(cell, team_threads(s->team));
-    if (s->place + need > s->pool_floats) s->place = 0;
-    const float *in = s->pool + s->place;
-    s->place += (need + FLOATS_PER_LINE - 1) / FLOATS_PER_LINE * FLOATS_PER_LINE;
+    int threads = team_threads(s->team);
+    const float *in = next_place(s->pool, s->pool_floats, &s->pool_place, part_input_floats(cell, threads));
+    float *out = next_place(s->result, s->result_floats, &s->result_place, part_output_floats(cell, threads));
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    part_run(s->team, cell, in, s->result);
+    part_run(s->team, cell, in, out);
     clock_gettime(CLOCK_MONOTONIC, &end);
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }

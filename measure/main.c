@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "data/document.h"
+#include "measure/compress.h"
 #include "measure/compute.h"
 #include "measure/links.h"
 
@@ -12,7 +13,8 @@ static const struct {
     command_function *run;
     const char *text;
 } commands[] = {
-    {"compute", measure_compute, "times the parts of a transformer block on this device"},
+    {"compute", measure_compute, "times kernels and whole layers of a transformer on this device"},
+    {"compress", measure_compress, "times compression of messages and gradients: low rank, top-k, quantised"},
     {"links", measure_links, "under mpirun or srun: messages between every two ranks"},
     {"collectives", measure_collectives, "under mpirun or srun: all-reduce and its like over groups of ranks"},
 };

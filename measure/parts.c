@@ -14,7 +14,7 @@ static int64_t floats_of(int64_t bytes) { return (bytes + 3) / 4; }
 
 // A block with next to nothing in it, and buffers for its forward pass.
 static const struct shape empty_shape = {.hidden = 1, .ffn = 1, .heads = 1, .kv_heads = 1, .head_width = 1, .vocabulary = 1};
-static const struct layer_cell empty_layer = {LAYER_BLOCK, PASS_FORWARD, &empty_shape, false};
+static const struct layer_cell empty_layer = {.kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &empty_shape};
 static const struct cell empty_block = {.work = WORK_LAYER, .layer = &empty_layer,
                                         .sample = {.dimensions = {1, 1, 1, 1}, .dimension_count = 4}};
 
@@ -118,7 +118,6 @@ static void run_attention(struct team *team, const struct cell *cell, const floa
     const int64_t *d = cell->sample.dimensions;
     int64_t values = d[0] * d[1] * d[2], scores = d[0] * d[1] * d[1];
     struct attention a = attention_at(d, in);
-    assert(d[2] <= HEAD_WIDTH_MAX);
     a.scores = out, a.context = out + scores;
     if (cell->work == WORK_ATTENTION) {
         attention_forward(team, &a);

@@ -7,9 +7,6 @@
 #include "measure/backend.h"
 #include "measure/team.h"
 
-// Beyond it random scores leave the range of the exponential that softmax uses.
-enum { HEAD_WIDTH_MAX = 1024 };
-
 // How many floats a repetition reads and writes.
 int64_t part_input_floats(const struct cell *cell, int threads);
 int64_t part_output_floats(const struct cell *cell, int threads);

@@ -249,44 +249,50 @@ static void test_rounds(void **state)
 static void test_cells(void **state)
 {
     static const double largest_s[] = {1e-4, 1e-3, 0.05, 10};
-    struct cells_request request = {
-        .shape = {.hidden = 4096,
-                  .ffn = 14336,
-                  .heads = 32,
-                  .kv_heads = 8,
-                  .head_width = 128,
-                  .vocabulary = 128256,
-                  .gated_ffn = true},
-        .tensor = 2,
-        .micro_batch = 2,
-        .sequence = 2048,
-        .rank = 16,
-        .precision = FP32,
-        .threads = 2,
-        .gemm_flop_per_s = 1e11,
-        .copy_bytes_per_s = 1e10,
+    static const struct shape shapes[] = {
+        {.hidden = 4096, .ffn = 14336, .heads = 32, .kv_heads = 8, .head_width = 128, .vocabulary = 128256, .gated_ffn = true},
+        {.hidden = 256, .ffn = 1024, .heads = 4, .kv_heads = 4, .head_width = 64, .vocabulary = 1000, .positions = 128},
     };
-    for (size_t c = 0; c < ARRAY_LENGTH(largest_s); c++) {
-        request.largest_s = largest_s[c];
+    struct cells_request request = {
+        .shapes = shapes, .shape_count = 2, .tensors = {{1, 2}, 2}, .contexts = {{1, 2}, 2}, .micro_batches = {{1, 2}, 2},
+        .ranks = {{4, 16}, 2}, .recompute = {[PASS_BACKWARD_SELECTIVE] = true, [PASS_BACKWARD_FULL] = true},
+        .sequence = 2048, .precision = FP32, .threads = 2, .gemm_flop_per_s = 1e11, .copy_bytes_per_s = 1e10,
+    };
+    for (size_t c = 0; c < 2 * ARRAY_LENGTH(largest_s); c++) {
+        request.largest_s = largest_s[c / 2];
+        request.quick = c % 2;
         struct cell *cells;
-        int count, sizes[SAMPLE_KIND_COUNT] = {0};
+        int count, kinds[SAMPLE_KIND_COUNT] = {0}, passes[PASS_COUNT] = {0};
         cells_choose(&cells, &count, &request, *state);
         for (int i = 0; i < count; i++) {
             const struct sample *s = &cells[i].sample;
-            sizes[s->kind]++;
+            kinds[s->kind]++;
             assert_true(s->dimension_count >= 1 && s->dimension_count <= 4);
             for (int k = 0; k < s->dimension_count; k++) assert_true(s->dimensions[k] >= 1);
-            if (s->kind == SAMPLE_GEMM) {
-                assert_true(s->flop ==
-                            2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
-                assert_true(s->dimensions[0] <= 4096);
+            assert_true((cells[i].layer != NULL) == (cells[i].work == WORK_LAYER));
+            if (cells[i].layer) {
+                passes[cells[i].layer->pass]++;
+                assert_true(s->dimensions[1] <= 2048 && s->dimensions[1] % s->dimensions[3] == 0);
             }
-            if (i % 3 == 2 && s->kind == SAMPLE_GEMM) {        // three growing sizes of one operation
-                assert_string_equal(s->operation, cells[i - 2].sample.operation);
-                assert_true(cells[i - 2].sample.flop < cells[i - 1].sample.flop && cells[i - 1].sample.flop < s->flop);
-            }
+            if (s->kind != SAMPLE_GEMM) continue;
+            assert_true(s->flop == 2.0 * (double)s->dimensions[0] * (double)s->dimensions[1] * (double)s->dimensions[2]);
+            assert_true(s->dimensions[0] <= 4096);
+            if (i >= 3 && !strcmp(s->operation, cells[i - 3].sample.operation)) // the next size of one operation
+                assert_true(cells[i - 3].sample.flop < s->flop);
         }
-        for (int kind = 0; kind <= SAMPLE_OVERHEAD; kind++) assert_true(sizes[kind] >= 3);
+        for (int kind = 0; kind <= SAMPLE_OPTIMIZER; kind++) {
+            if (kind == SAMPLE_LAYER && largest_s[c / 2] < 1e-3) continue;     // no time for whole layers
+            assert_true(kinds[kind] >= 2);
+        }
+        if (largest_s[c / 2] >= 0.05)
+            for (int pass = 0; pass < PASS_COUNT; pass++) assert_true(passes[pass] >= 2 * 2 * 2 * 2);
+        cells_choose_compression(&cells, &count, &request, *state);
+        for (int i = 0; i < count; i++) {
+            const struct sample *s = &cells[i].sample;
+            assert_true(s->kind == SAMPLE_LOW_RANK || s->kind == SAMPLE_TOP_K || s->kind == SAMPLE_QUANTISE);
+            if (s->kind == SAMPLE_TOP_K) assert_true(s->dimensions[1] >= 1 && s->dimensions[1] <= s->dimensions[0]);
+            assert_string_equal(s->operation, i % 2 ? "decompress" : "compress");
+        }
     }
 }
 
@@ -365,6 +371,14 @@ static void test_refusals(void **state)
         {"measure compute --shape hidden=8192,heads=2,head_width=4096 -o %s/out", "4096"},
         {"measure compute --shape hidden=64,heads=4 --precision fp16 -o %s/out", "fp16"},
         {"measure compute --precision fp8 -o %s/out", "fp8"},
+        {"measure compute --shape hidden=64,heads=4,kv_heads=3 -o %s/out", "kv_heads"},
+        {"measure compute --shape hidden=64,heads=4 --tensor 3 -o %s/out", "--tensor"},
+        {"measure compute --shape hidden=64,heads=4 --context 3 -o %s/out", "--context"},
+        {"measure compute --micro-batch 1,x -o %s/out", "--micro-batch"},
+        {"measure compute --recompute some -o %s/out", "some"},
+        {"measure compute --shape hidden=64,heads=4 --fused -o %s/out", "fused"},
+        {"measure compute --shape hidden=64,heads=4 --graphs -o %s/out", "graphs"},
+        {"measure compress --rank 0 -o %s/out", "--rank"},
         {"measure compute --budget-s nan -o %s/out", "--budget-s"},
         {"measure compute --backend gpu -o %s/out", "gpu"},
         {"measure compute --model %s/none.json", "none.json"},

@@ -1,0 +1,44 @@
+// Taking samples, alike for every sub-command: a back end is opened, its rates are guessed, cells are repeated in rounds,
+// and the document is saved.
+#ifndef PLUMBLINE_MEASURE_TAKE_H
+#define PLUMBLINE_MEASURE_TAKE_H
+
+#include "data/options.h"
+#include "measure/backend.h"
+
+struct take_settings {
+    const char *backend, *output, *name;
+    int64_t threads, seed;
+    double budget_s, width;
+    bool quiet;
+};
+
+struct take {
+    const struct take_settings *settings;
+    const struct backend *backend;
+    void *session;
+    double begin_s;
+    double gemm_flop_per_s, copy_bytes_per_s;   // guessed
+    struct samples samples;
+};
+
+struct take_settings take_defaults(void);
+
+// The options that every sub-command has, for its own table.
+#define TAKE_OPTIONS(s) \
+    {"--threads", OPTION_INT, &(s)->threads, 1, 1024, NULL, "(all processors)"}, \
+    {"--budget-s", OPTION_NUMBER, &(s)->budget_s, 0.01, 1e6, NULL, "seconds to spend; at least 8 repetitions are taken in any case (20)"}, \
+    {"--width", OPTION_NUMBER, &(s)->width, 1e-6, 10, NULL, "an interval this narrow, relative to its median, is enough (0.05)"}, \
+    {"--seed", OPTION_INT, &(s)->seed, 0, 1e15, NULL, "for the operands' values and the order of the repetitions (1)"}, \
+    {"--name", OPTION_TEXT, &(s)->name, 0, 0, NULL, "what the costs call the device (the processor's or device's name)"}, \
+    {"--backend", OPTION_TEXT, &(s)->backend, 0, 0, NULL, "the device: cpu (cpu)"}, \
+    {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"}, \
+    {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
+
+enum status take_open(struct take *t, const struct take_settings *settings, enum precision precision, struct arena *arena, struct error *err);
+enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
+// Adds the cells' samples to the document.
+enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err);
+enum status take_save(struct take *t, struct arena *arena, struct error *err);
+
+#endif
