@@ -179,11 +179,11 @@ static void add_positions(struct builder *b, int boundary)
 }
 
 // sum of entries <= limit, left out where it holds anyway. constant: what stages without a choice use up.
-static void add_limit(struct builder *b, enum row_role role, int entries_before, int64_t greatest, int64_t constant,
-    int64_t limit)
+static void add_limit(struct builder *b, int resource, int entries_before, int64_t greatest, int64_t constant, int64_t limit)
 {
     struct milp *m = &b->f->milp;
-    if (greatest + constant > limit) milp_add_row(m, role, ROW_AT_MOST, limit - constant);
+    enum row_role role = resource < b->p->group_count ? ROW_SLOTS : ROW_BUDGET;
+    if (greatest + constant > limit) b->f->resource_row[resource] = milp_add_row(m, role, ROW_AT_MOST, limit - constant);
     else m->entry_count = entries_before;
 }
 
@@ -209,7 +209,7 @@ static void add_slots(struct builder *b, int group)
         constant += put_group(b, s, group, 1);
         stages += b->f->milp.entry_count > earlier;
     }
-    add_limit(b, ROW_SLOTS, before, stages, constant, b->p->groups[group].slots);
+    add_limit(b, group, before, stages, constant, b->p->groups[group].slots);
 }
 
 static void add_boundary_budget(struct builder *b)
@@ -225,7 +225,7 @@ static void add_boundary_budget(struct builder *b)
         }
         stages += possible;
     }
-    add_limit(b, ROW_BUDGET, before, stages, constant, b->p->budget.boundaries_max);
+    add_limit(b, b->p->group_count, before, stages, constant, b->p->budget.boundaries_max);
 }
 
 static int64_t gradient_use(const struct priced *p, const struct choice *x)
@@ -235,7 +235,7 @@ static int64_t gradient_use(const struct priced *p, const struct choice *x)
 
 static int64_t cost_use(const struct priced *p, const struct choice *x) { return (void)p, x->quality_cost; }
 
-static void add_choice_budget(struct builder *b, int64_t (*use)(const struct priced *, const struct choice *), int64_t limit)
+static void add_choice_budget(struct builder *b, int resource, int64_t (*use)(const struct priced *, const struct choice *), int64_t limit)
 {
     int before = b->f->milp.entry_count;
     int64_t sum = 0;
@@ -248,15 +248,15 @@ static void add_choice_budget(struct builder *b, int64_t (*use)(const struct pri
         }
         sum += greatest;
     }
-    add_limit(b, ROW_BUDGET, before, sum, 0, limit);
+    add_limit(b, resource, before, sum, 0, limit);
 }
 
 static void add_budgets(struct builder *b)
 {
     const struct quality_budget *budget = &b->p->budget;
     if (budget->boundaries_max >= 0) add_boundary_budget(b);
-    if (budget->stages_max >= 0) add_choice_budget(b, gradient_use, budget->stages_max);
-    if (budget->cost_max >= 0) add_choice_budget(b, cost_use, budget->cost_max);
+    if (budget->stages_max >= 0) add_choice_budget(b, b->p->group_count + 1, gradient_use, budget->stages_max);
+    if (budget->cost_max >= 0) add_choice_budget(b, b->p->group_count + 2, cost_use, budget->cost_max);
 }
 
 // ---- the whole
@@ -274,6 +274,8 @@ static void begin(struct formulation *f, const struct choices *c, int64_t time_u
     f->level_load_ns = TAKE(arena, stages, int64_t *);
     f->level_count = TAKE(arena, stages, int);
     f->working_bytes = TAKE(arena, c->rank_count, int64_t *);
+    f->resource_row = TAKE(arena, c->priced->group_count + 3, int);
+    for (int i = 0; i < c->priced->group_count + 3; i++) f->resource_row[i] = -1;
 }
 
 enum status formulate_choices(struct formulation *f, const struct choices *c, int64_t time_upper_ns,

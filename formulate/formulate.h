@@ -16,6 +16,7 @@ struct formulation {
     int64_t **level_load_ns;    // [stage][level], ascending distinct loads of the stage's choices
     int *level_count;           // [stage]; 0 where ranks have several stages: their loads are summed up, and no column is
     int64_t **working_bytes;    // [rank][level]: what COLUMN_WORKING reaches; NULL where the rank has no row of memory
+    int *resource_row;          // [group, then budget of boundaries, stages, cost]: the row of its limit, -1: it cannot bind
     int path_row_count;
 };
 

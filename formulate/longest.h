@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_FORMULATE_LONGEST_H
 #define PLUMBLINE_FORMULATE_LONGEST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "data/schedule.h"
@@ -22,6 +23,9 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts);
 // From here on the operations of every path that counts were asked for are kept in this arena: in order of time, once for
 // each distinct counts; of a cycle all its laps. NULL: none is known.
 void graph_keep_paths(struct graph *g, struct arena *arena);
+bool graph_keeps_paths(const struct graph *g);
+// One more, which another process met.
+void graph_remember_path(struct graph *g, const int *counts, const int *operations, int operation_count);
 const int *graph_path_operations(const struct graph *g, const int *counts, int *operation_count);
 
 // With a barrier: as above, and the operations of the path in order of time: operations[*operation_count], room for all of

@@ -81,19 +81,34 @@ static void grow_table(struct path_memory *m)
     for (int i = 0; i < m->count; i++) m->table[slot_of(m, m->paths[i].counts)] = i + 1;
 }
 
-void path_memory_end(struct graph *g, const int *counts)
+// Takes the operations as they are.
+static void add_path(struct path_memory *m, const int *counts, const int *operations, int operation_count)
 {
-    struct path_memory *m = g->memory;
-    if (!m || m->table[slot_of(m, counts)]) return;
     if (m->count == m->capacity) {
         int capacity = 2 * m->capacity + 256;
         m->paths = arena_grow(m->arena, m->paths, (size_t)m->count, (size_t)capacity, sizeof *m->paths);
         m->capacity = capacity;
     }
-    int *operations = TAKE(m->arena, 2 * g->noted_count, int), operation_count = list_operations(g, operations);
     const int *copy = arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
     int slot = slot_of(m, counts);
     m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};
     m->table[slot] = m->count;
     if (2 * m->count > m->table_size) grow_table(m);
+}
+
+void path_memory_end(struct graph *g, const int *counts)
+{
+    struct path_memory *m = g->memory;
+    if (!m || m->table[slot_of(m, counts)]) return;
+    int *operations = TAKE(m->arena, 2 * g->noted_count, int), operation_count = list_operations(g, operations);
+    add_path(m, counts, operations, operation_count);
+}
+
+bool graph_keeps_paths(const struct graph *g) { return g->memory != NULL; }
+
+void graph_remember_path(struct graph *g, const int *counts, const int *operations, int operation_count)
+{
+    struct path_memory *m = g->memory;
+    if (!m || m->table[slot_of(m, counts)]) return;
+    add_path(m, counts, arena_grow(m->arena, operations, (size_t)operation_count, (size_t)operation_count, sizeof *operations), operation_count);
 }

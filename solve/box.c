@@ -94,7 +94,7 @@ struct record *record_add(struct record_list *list, enum record_kind kind, const
         list->capacity = capacity;
     }
     struct record *r = &list->items[list->count++];
-    *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .allowed = copy_bits(b->allowed, p, arena)};
+    *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .ample = b->ample, .allowed = copy_bits(b->allowed, p, arena)};
     return r;
 }
 
@@ -168,6 +168,7 @@ void box_put(struct message *m, const struct box *b, const struct program *p)
 {
     message_put_count(m, b->number);
     message_put_count(m, b->bound_ns);
+    message_put_count(m, b->ample);
     message_put_count(m, b->depth);
     put_bits(m, b->allowed, p);
     put_multipliers(m, &b->proof);
@@ -178,6 +179,7 @@ void box_get(struct box *b, struct message *m, const struct program *p, struct a
 {
     b->number = message_get_count(m);
     b->bound_ns = message_get_count(m);
+    b->ample = message_get_count(m) != 0;
     b->depth = (int)message_get_count(m);
     b->allowed = get_bits(m, p, arena);
     get_multipliers(&b->proof, m, arena);
@@ -189,6 +191,7 @@ void record_put(struct message *m, const struct record *r, const struct program 
     message_put_count(m, r->kind);
     message_put_count(m, r->box);
     message_put_count(m, r->bound_ns);
+    message_put_count(m, r->ample);
     message_put_count(m, r->target_ns);
     message_put_count(m, r->first);
     put_bits(m, r->allowed, p);
@@ -203,6 +206,7 @@ void record_get(struct record *r, struct message *m, const struct program *p, st
     *r = (struct record){.kind = (enum record_kind)message_get_count(m)};
     r->box = message_get_count(m);
     r->bound_ns = message_get_count(m);
+    r->ample = message_get_count(m) != 0;
     r->target_ns = message_get_count(m);
     r->first = message_get_count(m);
     r->allowed = get_bits(m, p, arena);

@@ -11,9 +11,13 @@
 #include "solve/message.h"
 #include "solve/program.h"
 
+// What a programme that rounds a little otherwise needs to spare, so as to prove the same: 2^-4 ns.
+enum { AMPLE_BITS = BOUND_FRACTION_BITS - 4 };
+
 struct box {
     int64_t number;             // 0: the root; a child's is larger than its parent's
     int64_t bound_ns;           // exact
+    bool ample;                 // before it was rounded up it was above bound_ns - 1 by more than 2^-4 ns
     int depth;
     uint64_t *allowed;          // bit for each choice number
     struct multipliers proof;   // of bound_ns in this box or one around it; count 0: the bound is the root's own
@@ -50,6 +54,7 @@ struct record {
     enum record_kind kind;
     int64_t box;
     int64_t bound_ns, target_ns;
+    bool ample;
     int64_t first;
     uint64_t *allowed, *removed;
     struct multipliers proof;

@@ -163,13 +163,15 @@ static bool counts_anything(const struct maker *m)
     return false;
 }
 
+static bool step_is_relaxed(const struct maker *m, const struct box_step *step) { return step->relaxed && counts_anything(m); }
+
 // The step as a round. Paths come from the records, or (of_closer) from the closer.
 static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
 {
     int *paths = TAKE(m->arena, step->path_count, int);
     int64_t *weights = TAKE(m->arena, step->path_count, int64_t), *prices;
     bool by_ranks = goes_by_ranks(m, box);
-    struct proof_round round = {0, paths, weights, NULL, step->relaxed && !by_ranks && counts_anything(m), by_ranks};
+    struct proof_round round = {0, paths, weights, NULL, step_is_relaxed(m, step) && !by_ranks, by_ranks};
     for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
         int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
         if (path < 0 || step->weights[i] <= 0) continue;
@@ -189,6 +191,8 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box, con
     for (int i = 0; i < r->step_count && !closed; i++) {
         struct proof_round round = round_of(m, box, &r->steps[i], false);
         closed = try_round(m, number, box, &round);
+        round.relaxed = false;
+        if (!closed && i == r->step_count - 1 && step_is_relaxed(m, &r->steps[i])) closed = try_round(m, number, box, &round);
     }
     return closed;
 }
@@ -232,11 +236,10 @@ static bool open_planner(struct maker *m)
 
 // ---- splits
 
-static int find_choice(struct maker *m, int stage, int of_planner)
+static int find_choice(const struct maker *m, int stage, const struct choice *x)
 {
-    if (!open_planner(m)) return -1;
     for (int i = 0; i < m->choices.count[stage]; i++)
-        if (m->planner_of[stage][i] == of_planner) return i;
+        if (same_choice(x, &m->choices.items[stage][i])) return i;
     return -1;
 }
 
@@ -247,17 +250,17 @@ static struct proof_choice say_choice(const struct maker *m, int stage, int numb
 }
 
 // A split as the search made it; false: the checker has no such choice, or no split at all.
-static bool read_split(struct maker *m, struct proof_box *to, int stage, int rank, int choice, int group, int64_t load_ns, int layers)
+static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank, const struct choice *choice, int group, int64_t load_ns, int layers)
 {
     to->stage = stage;
     to->rank = rank;
     to->layers = layers;
     to->group = group;
     to->load_ns = load_ns;
-    to->choice = choice >= 0 ? find_choice(m, stage, choice) : -1;
+    to->choice = choice ? find_choice(m, stage, choice) : -1;
     if (to->choice >= 0) to->said = say_choice(m, stage, to->choice);
-    to->end = rank >= 0 ? END_SPLIT_RANK : choice >= 0 ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
-    return rank >= 0 || (stage >= 0 && (choice < 0 || to->choice >= 0));
+    to->end = rank >= 0 ? END_SPLIT_RANK : choice ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
+    return rank >= 0 || (stage >= 0 && (!choice || to->choice >= 0));
 }
 
 // Without anybody's advice: the widest of a rank with two groups, then the stage with most choices, halved by load or by one.
@@ -322,8 +325,9 @@ static bool mend(struct maker *m, int number, struct check_box *box, struct proo
             struct proof_round round = round_of(m, box, &answer.steps[i], true);
             closed = try_round(m, number, box, &round);
         }
-        split_given = !said && read_split(m, split, answer.branch_stage, answer.branch_rank, answer.branch_choice, answer.branch_group,
-                                          answer.branch_load_ns, answer.branch_layers);
+        const struct choice *one = answer.branch_choice < 0 ? NULL : &m->planner.stages[answer.branch_stage].items[answer.branch_choice];
+        split_given = !said && read_split(m, split, answer.branch_stage, answer.branch_rank, one, answer.branch_group, answer.branch_load_ns,
+                                          answer.branch_layers);
     }
     arena_reset(m->scratch, mark);
     bool first_empty;
@@ -365,11 +369,10 @@ static void split_box(struct maker *m, int number, struct check_box *box, const 
 // The record's split, first and second part in the file's order: the choices with the property first.
 static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
 {
-    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branch_choice, r->branch_group, r->branch_load_ns, r->branch_layers))
+    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branched, r->branch_group, r->branch_load_ns, r->branch_layers))
         return false;
-    bool turned = to->end == END_SPLIT_CHOICE || to->end == END_SPLIT_GROUP;
-    *first = r->first_part + turned;
-    *second = r->first_part + !turned;
+    *first = r->first_part + r->turned;
+    *second = r->first_part + !r->turned;
     return true;
 }
 

@@ -98,14 +98,14 @@ static bool take_record(struct taker *t, int64_t number, int depth)
     }
     if (r->first_part < 0) return false;
     take_split(&t->p->boxes[box], r);
-    bool turned = t->p->boxes[box].end != END_SPLIT_LOAD;      // the file has those with the property first
-    return take_record(t, r->first_part + turned, depth + 1) && take_record(t, r->first_part + !turned, depth + 1);
+    // The file has those with the property first.
+    return take_record(t, r->first_part + r->turned, depth + 1) && take_record(t, r->first_part + !r->turned, depth + 1);
 }
 
 bool proof_take_records(struct proof *p)
 {
     const struct solve_evidence *e = p->request->evidence;
     struct taker t = {.p = p, .records = &e->proof, .resources = p->request->priced->group_count + BUDGET_COUNT};
-    if (p->bound_ns <= 0 || !e->proof.count || e->proof.by_ranks || e->proof_bound_ns < p->bound_ns) return false;
+    if (p->bound_ns <= 0 || !e->proof.count || !e->proof.sure || e->proof_bound_ns < p->bound_ns) return false;
     return take_counted(&t) && take_paths(&t) && take_record(&t, 0, 0);
 }

@@ -4,6 +4,7 @@
 
 #include "formulate/choices.h"
 #include "formulate/longest.h"
+#include "solve/eliminate_proof.h"
 
 // Removes every choice whose own bound shows that any plan containing it takes at least `target_ns` (the incumbent's
 // time): by a path of the graph on which it stands, and by a forward-backward dynamic programme over the stages with path
@@ -12,5 +13,8 @@
 // Returns a proven lower bound on every plan of the remaining choices and of those removed that stays below target_ns,
 // or target_ns when nothing better can exist.
 int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, struct arena *arena);
+
+// The same with weights of its own, and in *proof one record of all steps.
+int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns, struct box_proof *proof, struct arena *arena);
 
 #endif

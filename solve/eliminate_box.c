@@ -106,6 +106,7 @@ void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
     b->path_count = b->path_capacity = count;
 }
 
+int box_closer_resource_count(const struct box_closer *b) { return dynamic_resource_count(b->counted); }
 bool box_closer_counts(const struct box_closer *b, int resource) { return dynamic_counts(b->counted, resource); }
 
 static bool is_stopped(const struct box_closer *b) { return b->should_stop && b->should_stop(b->stop_argument); }

@@ -54,6 +54,7 @@ const int *box_closer_path(const struct box_closer *b, int id);        // counts
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count);
 
 // Whether the steps that are not relaxed follow the use of this resource exactly (solve/dynamic.h).
+int box_closer_resource_count(const struct box_closer *b);
 bool box_closer_counts(const struct box_closer *b, int resource);
 
 // Asked between the steps of a box: true leaves the box open with what is proven so far.

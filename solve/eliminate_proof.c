@@ -27,6 +27,18 @@ static void *copy(const void *items, int count, size_t size, struct arena *arena
     return arena_grow(arena, items, (size_t)count, (size_t)count, size);
 }
 
+void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols, struct arena *arena)
+{
+    int resources = box_closer_resource_count(closer);
+    bool *counted = TAKE(arena, resources, bool);
+    for (int i = 0; i < resources; i++)
+        counted[i] = box_closer_counts(closer, i);
+    p->counted = counted;
+    p->sure = !box_closer_is_by_ranks(closer);
+    p->paths = box_closer_path_count(closer);
+    p->path_counts = copy(box_closer_path(closer, 0), p->paths * path_size(symbols), sizeof *p->path_counts, arena);
+}
+
 const struct box_step *box_steps_copy(const struct box_step *steps, int count, int resources, struct arena *arena)
 {
     struct box_step *copies = copy(steps, count, sizeof *steps, arena);

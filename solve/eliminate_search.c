@@ -174,6 +174,7 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     r->branch_group = a->branch_group;
     r->branch_load_ns = a->branch_load_ns;
     r->branch_layers = a->branch_layers;
+    r->turned = a->branch_choice >= 0 || a->branch_group >= 0;
     if (a->branch_choice >= 0)
         r->branched = arena_grow(s->result_arena, &s->c->stages[a->branch_stage].items[a->branch_choice], 1, 1, sizeof *r->branched);
     push(s, other);
@@ -242,14 +243,6 @@ static void open_search(struct box_search *s)
     push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
 }
 
-static const bool *counted_of(const struct box_search *s)
-{
-    bool *counted = TAKE(s->result_arena, s->resources, bool);
-    for (int i = 0; i < s->resources; i++)
-        counted[i] = box_closer_counts(s->closer, i);
-    return counted;
-}
-
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
@@ -271,12 +264,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->bound_ns = bound_of(&s, INT64_MAX);
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
-    int size = path_size(graph_symbol_count(g));
     struct box_proof *p = &r->proof;
-    p->paths = box_closer_path_count(s.closer);
-    p->by_ranks = s.by_ranks;
-    p->counted = counted_of(&s);
-    p->path_counts = arena_grow(arena, box_closer_path(s.closer, 0), (size_t)(p->paths * size), (size_t)(p->paths * size), sizeof *p->path_counts);
+    box_proof_take_paths(p, s.closer, graph_symbol_count(g), arena);
     arena_close(scratch);
     arena_open(scratch, arena->exit);
     if (settings->recheck)

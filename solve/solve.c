@@ -7,6 +7,7 @@
 
 #include "solve/eliminate_box.h"
 #include "solve/solve_parts.h"
+#include "solve/tree_proof.h"
 
 enum { BOUND_ROUNDS = 6 };      // of the dynamic programme, for a quick bound
 
@@ -123,10 +124,20 @@ static void known_plan(struct solving *s, struct found_plan *known, int *count)
     *count = 1;
 }
 
+// The tree's records are what a certificate is made of where they prove more than the boxes did.
+static void keep_tree(struct solving *s, const struct tree *tree, const struct program *program, const struct box_proof *root)
+{
+    struct solve_evidence *e = s->result->evidence;
+    if (!e || s->bound_ns <= e->proof_bound_ns) return;
+    tree_proof(&e->proof, tree, program, root->count ? root : NULL, s->bound_ns, s->arena);
+    e->proof_bound_ns = s->bound_ns;
+}
+
 static enum status run_tree(struct solving *s, struct error *err)
 {
     struct program program;
     struct tree tree;
+    struct box_proof root = {0};
     int64_t root_bound_ns = 0, bound_most_ns = INT64_MAX;
     if (s->settings->eliminate && s->settings->alternatives <= 1) {
         TRY(solving_run_boxes(s, err));
@@ -139,7 +150,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     }
     if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) && s->settings->alternatives <= 1) {
         bound_most_ns = solving_closing_ns(s);
-        int64_t eliminated_ns = solving_eliminate(s, bound_most_ns);
+        int64_t eliminated_ns = solving_eliminate(s, bound_most_ns, &root);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
     TRY(solving_formulate(s, &program, err));
@@ -157,6 +168,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     s->iterations = tree.iterations;
     s->bound_ns = tree.bound_ns < bound_most_ns ? tree.bound_ns : bound_most_ns;
     s->finished = tree.finished;
+    keep_tree(s, &tree, &program, &root);
     s->result->sidelined = tree.sidelined;
     return solving_write_program(s, &program, err);
 }

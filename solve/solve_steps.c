@@ -23,8 +23,9 @@ int64_t solving_closing_ns(const struct solving *s)
     return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 
-int64_t solving_eliminate(struct solving *s, int64_t target_ns)
+int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof)
 {
+    if (s->result->evidence && proof) return eliminate_recorded(&s->choices, s->graph, target_ns, proof, s->arena);
     return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, s->arena);
 }
 

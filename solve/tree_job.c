@@ -178,6 +178,27 @@ void job_get(struct task *job, struct message *m, const struct program *p, struc
     box_get(&job->box, m, p, arena);
 }
 
+// Where paths are kept, the master must know these too.
+static void put_operations(struct message *m, const struct job_result *r, const struct program *p)
+{
+    for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
+        int count = 0;
+        const int *operations = graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->path_size, &count);
+        if (!operations) count = 0;
+        message_put_count(m, count);
+        message_put(m, operations, (size_t)count * sizeof *operations);
+    }
+}
+
+static void get_operations(struct message *m, const struct job_result *r, const struct program *p, struct arena *arena)
+{
+    for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
+        int count = message_get_length(m, sizeof(int)), *operations = TAKE(arena, count, int);
+        message_get(m, operations, (size_t)count * sizeof *operations);
+        if (count && !m->broken) graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->path_size, operations, count);
+    }
+}
+
 void job_result_put(struct message *m, const struct job_result *r, const struct program *p)
 {
     message_put_count(m, r->box_count);
@@ -187,6 +208,7 @@ void job_result_put(struct message *m, const struct job_result *r, const struct 
     message_put_count(m, r->failures);
     message_put_count(m, r->path_count);
     message_put(m, r->paths, (size_t)r->path_count * (size_t)p->path_size * sizeof *r->paths);
+    put_operations(m, r, p);
     message_put_count(m, r->plan_count);
     for (int i = 0; i < r->plan_count; i++) {
         message_put(m, r->plans[i].chosen, (size_t)p->stage_count * sizeof *r->plans[i].chosen);
@@ -209,6 +231,7 @@ void job_result_get(struct job_result *r, struct message *m, const struct progra
     r->path_count = message_get_length(m, path_size);
     r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->path_size, int);
     message_get(m, r->paths, (size_t)r->path_count * path_size);
+    get_operations(m, r, p, arena);
     r->plan_count = message_get_length(m, plan_size);
     r->plans = TAKE(arena, r->plan_count, struct found_plan);
     for (int i = 0; i < r->plan_count; i++) {

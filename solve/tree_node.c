@@ -39,7 +39,11 @@ static bool bound_box(struct subtree *t, struct box *box, wide *exact)
         arena_reset(t->arena, mark);
         return false;
     }
-    if (bound_ns > box->bound_ns) box->bound_ns = bound_ns, box->proof = y;
+    if (bound_ns > box->bound_ns) {
+        box->bound_ns = bound_ns;
+        box->ample = *exact - ((wide)(bound_ns - 1) << BOUND_FRACTION_BITS) > (wide)1 << AMPLE_BITS;
+        box->proof = y;
+    }
     return true;
 }
 
@@ -90,12 +94,13 @@ static bool separate(struct subtree *t)
     return added + add_known_paths(t) > 0;
 }
 
-// Choices whose reduced cost alone lifts the bound to the target: no better plan of this box contains them.
+// Choices whose reduced cost alone lifts the bound to the target, with something to spare: no better plan of this box contains
+// them.
 static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
 {
     struct program *p = t->program;
     struct record *r = NULL;
-    wide missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) - exact;
+    wide missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) + ((wide)1 << AMPLE_BITS) - exact;
     for (int i = 0; i < p->choice_count; i++) {
         if (!box_allows(box, i) || !t->scratch.is_touched[p->column_of[i]] || t->scratch.residual[p->column_of[i]] <= missing) continue;
         if (!r) {
