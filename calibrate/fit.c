@@ -1,90 +1,150 @@
-// A line by weighted least squares. A point's deviation is that of its median, read off the rank interval; a fit that
-// misses its points by more than that (chi-square above the degrees of freedom) gets its errors widened by the excess,
-// so that the interval covers the model's own misfit. Intervals are 95 %, by Student's t.
+// A line by weighted least squares on the medians. Intervals are 95 %, by Student's t on the points' own scatter about the
+// line, so that they cover the model's misfit; launches that differ from each other widen them.
 #include "calibrate/fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/least_squares.h"
-#include "data/intervals.h"
+// Points that every line has room for beside its unknowns.
+static const double worth_a_term = 0.9;
 
-static const double normal_95 = 1.959963984540054;
-// No clock and no machine is steadier than this share of the time; keeps one lucky point from deciding the line.
-static const double deviation_floor = 1e-3;
+static int columns_of(enum line line) { return line == LINE_THROUGH_ZERO ? 1 : line == LINE_WITH_OVERHEAD ? 2 : 3; }
 
-static int compare_points(const void *a, const void *b)
+double fit_seconds(const struct fit *f, const struct fit_point *at)
 {
-    const struct fit_point *p = a, *q = b;
-    if (p->work != q->work) return p->work < q->work ? -1 : 1;
-    if (p->seconds != q->seconds) return p->seconds < q->seconds ? -1 : 1;
-    if (p->high - p->low != q->high - q->low) return p->high - p->low < q->high - q->low ? -1 : 1;
-    if (p->explained_s != q->explained_s) return p->explained_s < q->explained_s ? -1 : 1;
-    return strcmp(p->operation, q->operation);
+    return f->overhead_s.value + at->work / f->rate.value + (f->traffic_rate.value > 0 ? at->traffic / f->traffic_rate.value : 0);
 }
 
-static double point_deviation(const struct fit_point *p)
+// Columns: the work; one; the traffic.
+static void put_row(double *row, const struct fit_point *p, int columns)
 {
-    double of_median = (p->high - p->low) / (2 * normal_95);
-    return fmax(of_median, deviation_floor * p->seconds);
+    const double values[] = {p->work, 1, p->traffic};
+    for (int j = 0; j < columns; j++) row[j] = values[j];
 }
 
-// The line with (columns 2) or without (columns 1) an overhead; the last unknown is the slope.
-static enum status solve_line(struct solution *s, const struct fit *f, int columns, struct arena *arena,
+static enum status solve_line(struct linear *x, enum line line, const struct fit_point *points, int count, struct arena *arena,
                               struct error *err)
 {
-    double *design = TAKE(arena, f->point_count * columns, double);
-    double *observed = TAKE(arena, f->point_count, double), *deviation = TAKE(arena, f->point_count, double);
-    for (int i = 0; i < f->point_count; i++) {
-        design[i * columns] = 1;
-        design[i * columns + columns - 1] = f->points[i].work;
-        observed[i] = f->points[i].seconds - f->points[i].explained_s;
-        deviation[i] = point_deviation(&f->points[i]);
+    int columns = columns_of(line);
+    double *design = TAKE(arena, count * columns, double), *observed = TAKE(arena, count, double), *deviation = TAKE(arena, count, double);
+    points_deviations(deviation, points, count, arena);
+    for (int i = 0; i < count; i++) {
+        put_row(&design[i * columns], &points[i], columns);
+        observed[i] = points[i].seconds - points[i].explained_s;
     }
-    return least_squares(s, f->point_count, columns, design, observed, deviation, arena, err);
+    return fit_linear(x, count, columns, design, observed, deviation, arena, err);
 }
 
-// Half the 95 % interval of unknown j, and the scatter.
-static double half_width(const struct fit *f, const struct solution *s, int columns, int j, double *scatter)
+// Work per second out of seconds per work. A slope whose interval reaches 0 leaves the upper end open: it is taken as far above
+// the value, in ratio, as the lower end is below.
+static struct interval rate_of(const struct interval *slope)
 {
-    int freedom = f->point_count - columns;
-    *scatter = freedom > 0 ? sqrt(s->chi_square / freedom) : 0;
-    double quantile = freedom > 0 ? student_quantile(0.95, freedom) : normal_95;
-    return quantile * fmax(*scatter, 1) * sqrt(s->covariance[j * columns + j]);
+    struct interval rate = {1 / slope->value, 1 / slope->high, 0};
+    rate.high = slope->low > 0 ? 1 / slope->low : rate.value * (rate.value / rate.low);
+    return rate;
+}
+
+// A launch that differs from the others could have been the only one.
+static struct interval widened(struct interval x, double share)
+{
+    double below = hypot(x.value - x.low, share * x.value), above = hypot(x.high - x.value, share * x.value);
+    return (struct interval){x.value, fmax(x.value - below, x.value > 0 ? x.value * 1e-3 : 0), x.value + above};
+}
+
+static double median_error(const struct fit *f, const struct fit_point *points, int count, struct arena *arena)
+{
+    double *errors = TAKE(arena, count, double);
+    for (int i = 0; i < count; i++)
+        errors[i] = fabs((fit_seconds(f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+    return median_of(errors, count);
+}
+
+static void take_line(struct fit *f, const struct linear *x, enum line line)
+{
+    f->scatter = x->scatter;
+    f->rate = rate_of(&x->x[0]);
+    f->overhead_s = line == LINE_THROUGH_ZERO ? (struct interval){0, 0, 0} : x->x[1];
+    f->through_zero = line == LINE_THROUGH_ZERO || x->held[1];
+    f->traffic_rate = (struct interval){0, 0, 0};
+    if (line == LINE_WITH_TRAFFIC && !x->held[2]) f->traffic_rate = rate_of(&x->x[2]);
 }
 
 enum status fit_line(struct fit *f, const char *file, const char *name, enum line line, struct fit_point *points,
                      int point_count, struct arena *arena, struct error *err)
 {
-    if (point_count) qsort(points, (size_t)point_count, sizeof *points, compare_points);
-    *f = (struct fit){.name = name,
-                      .points = points,
-                      .point_count = point_count,
-                      .through_zero = line == LINE_THROUGH_ZERO};
-    if (point_count < 2 || !(points[0].work < points[point_count - 1].work))
+    points_sort(points, point_count);
+    *f = (struct fit){.name = name, .points = points, .point_count = point_count};
+    if (point_count < 2 || point_count < columns_of(line) || !(points[0].work < points[point_count - 1].work))
         return fail(err, BAD_INPUT, "%s: %s: a line needs samples of at least two sizes, found %d sample%s", file, name,
                     point_count, point_count == 1 ? "" : "s");
-    struct solution s;
-    double half;
-    if (!f->through_zero) {
-        TRY(solve_line(&s, f, 2, arena, err));
-        half = half_width(f, &s, 2, 0, &f->scatter);
-        f->overhead_s = (struct interval){fmax(s.x[0], 0), fmax(s.x[0] - half, 0), fmax(s.x[0] + half, 0)};
-        f->through_zero = s.x[0] < 0;
-    }
-    int columns = f->through_zero ? 1 : 2;
-    if (f->through_zero) TRY(solve_line(&s, f, columns, arena, err));
-    double slope = s.x[columns - 1];
-    if (!(slope > 0))
+    struct linear x;
+    TRY(solve_line(&x, line, points, point_count, arena, err));
+    if (x.held[0] || !(x.x[0].value > 0))
         return fail(err, BAD_INPUT, "%s: %s: the time does not grow with the work; no rate follows from these samples",
                     file, name);
-    half = half_width(f, &s, columns, columns - 1, &f->scatter);
-    f->rate = (struct interval){1 / slope, 1 / (slope + half), 0};
-    // A slope whose interval reaches 0 leaves the upper end open: take it as far above the value, in ratio, as the
-    // lower end is below.
-    f->rate.high = slope > half ? 1 / (slope - half) : f->rate.value * (f->rate.value / f->rate.low);
+    take_line(f, &x, line);
+    f->notes = points_note(points, point_count, arena);
+    if (f->notes.launches > 1) {
+        f->rate = widened(f->rate, f->notes.launch_effect);
+        f->overhead_s = widened(f->overhead_s, f->notes.launch_effect);
+    }
+    f->residual = median_error(f, points, point_count, arena);
     return OK;
 }
 
-double fit_seconds(const struct fit *f, double work) { return f->overhead_s.value + work / f->rate.value; }
+// ---- held-out errors
+
+static bool same_fold(const struct fit_point *points, int a, int b, bool by_operation)
+{
+    return by_operation ? !strcmp(points[a].operation, points[b].operation) : a == b;
+}
+
+static int count_operations(const struct fit_point *points, int count)
+{
+    int operations = 0;
+    for (int i = 0; i < count; i++) {
+        bool seen = false;
+        for (int k = 0; k < i; k++) seen = seen || same_fold(points, i, k, true);
+        operations += !seen;
+    }
+    return operations;
+}
+
+// Median error on points that their line has not seen. Infinite where some part cannot be fitted without them.
+static double held_out_error(enum line line, const struct fit_point *points, int count, struct arena *arena)
+{
+    bool by_operation = count_operations(points, count) >= 3;
+    double *errors = TAKE(arena, count, double);
+    struct fit_point *rest = TAKE(arena, count, struct fit_point);
+    for (int i = 0; i < count; i++) {
+        struct error unused = {OK, ""};
+        struct linear x;
+        struct fit f = {.name = NULL};
+        int n = 0;
+        for (int k = 0; k < count; k++)
+            if (!same_fold(points, i, k, by_operation)) rest[n++] = points[k];
+        if (n <= columns_of(line) || solve_line(&x, line, rest, n, arena, &unused) != OK || x.held[0]) return INFINITY;
+        take_line(&f, &x, line);
+        errors[i] = fabs((fit_seconds(&f, &points[i]) + points[i].explained_s) / points[i].seconds - 1);
+    }
+    return median_of(errors, count);
+}
+
+enum status fit_best(struct fit *f, const char *file, const char *name, const enum line *forms, int form_count,
+                     struct fit_point *points, int point_count, struct arena *arena, struct error *err)
+{
+    enum line best = forms[0];
+    double least = INFINITY;
+    points_sort(points, point_count);
+    for (int i = 0; i < form_count; i++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        double error = held_out_error(forms[i], points, point_count, arena);
+        arena_reset(arena, mark);
+        if (i && !(error < worth_a_term * least)) continue;
+        best = forms[i];
+        least = error;
+    }
+    TRY(fit_line(f, file, name, best, points, point_count, arena, err));
+    f->held_out = isfinite(least) ? least : 0;
+    return OK;
+}

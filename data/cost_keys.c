@@ -84,6 +84,13 @@ struct costs costs_copy(const struct costs *c, struct arena *arena)
         g->precisions = TAKE(arena, g->precision_count, struct precision_costs);
         for (int k = 0; k < g->precision_count; k++) g->precisions[k] = c->gpus[i].precisions[k];
     }
+    copy.collectives = TAKE(arena, c->collective_count, struct collective_times);
+    for (int i = 0; i < c->collective_count; i++) {
+        struct collective_times *t = &copy.collectives[i];
+        *t = c->collectives[i];
+        t->segments = TAKE(arena, t->segment_count, struct segment);
+        for (int k = 0; k < t->segment_count; k++) t->segments[k] = c->collectives[i].segments[k];
+    }
     return copy;
 }
 
@@ -96,4 +103,10 @@ static void move(struct estimate *e, const struct cost_key *key, void *context)
 void costs_move_to(struct costs *c, enum cost_end end)
 {
     for (int key = 0; key < cost_key_count; key++) costs_visit(c, key, NULL, 0, move, &end);
+    for (int i = 0; i < c->collective_count; i++)
+        for (int k = 0; k < c->collectives[i].segment_count; k++) {
+            struct segment *segment = &c->collectives[i].segments[k];
+            segment->seconds.value = end == COSTS_FAST ? segment->seconds.low : segment->seconds.high;
+            segment->bytes_per_s.value = end == COSTS_FAST ? segment->bytes_per_s.high : segment->bytes_per_s.low;
+        }
 }

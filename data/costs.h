@@ -56,13 +56,20 @@ struct layer_time {
     double weight_s;                            // of backward_s, the weight gradient's part; 0: not stated, half of it
 };
 
-// All-reduces as they were measured between so many ranks of one node, or of several; or messages between two.
+// From `from_bytes` on (0: the first segment's) up to the next segment's: seconds + (bytes - from_bytes) / bytes_per_s. Where one
+// segment ends and the next begins the protocol changes, and the time may jump.
+struct segment { double from_bytes; struct estimate seconds, bytes_per_s; };
+
+// All-reduces as they were measured between so many ranks of one node, or of several; or messages between two: points, or
+// straight lines fitted to them.
 struct collective_times {
     const char *gpu;
     bool between_nodes, send;
     int64_t ranks;                              // >= 2
-    int point_count;                            // >= 1
+    int point_count;                            // >= 1, or
     double *bytes, *seconds;                    // bytes ascending
+    int segment_count;                          // >= 1
+    struct segment *segments;                   // from_bytes ascending
 };
 
 struct costs {

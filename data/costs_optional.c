@@ -6,7 +6,6 @@
 
 #include "data/costs_parts.h"
 
-enum { COLLECTIVES_MAX = 4096, POINTS_MAX = 256 };
 #define SHARE_TOLERANCE 1e-9
 
 const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
@@ -137,71 +136,6 @@ static enum status check_schedule_shares(const struct costs *c, struct error *er
     return OK;
 }
 
-// ---- tables of collectives
-
-enum status collectives_get(const struct json *array, struct costs *c, struct arena *arena, struct error *err)
-{
-    int count = json_length(array);
-    if (count > COLLECTIVES_MAX) return json_refuse(array, err, "expected at most %d entries, found %d", COLLECTIVES_MAX, count);
-    c->collective_count = count;
-    c->collectives = TAKE(arena, count, struct collective_times);
-    for (int i = 0; i < count; i++) {
-        struct json entry = json_element(array, i, arena), bytes = {0}, seconds = {0};
-        struct collective_times *to = &c->collectives[i];
-        int points;
-        struct json_field fields[] = {
-            FIELD_TEXT("gpu", REQUIRED, &to->gpu),
-            FIELD_BOOL("send", OPTIONAL, &to->send),
-            FIELD_BOOL("between_nodes", OPTIONAL, &to->between_nodes),
-            FIELD_COUNT("ranks", REQUIRED, &to->ranks, 2, 1 << 20),
-            FIELD_ARRAY("bytes", REQUIRED, &bytes),
-            FIELD_ARRAY("seconds", REQUIRED, &seconds),
-        };
-        TRY(JSON_FIELDS(&entry, fields, arena, err));
-        TRY(json_numbers(&bytes, 1, 1e18, &to->bytes, &to->point_count, arena, err));
-        TRY(json_numbers(&seconds, 1e-12, 1e6, &to->seconds, &points, arena, err));
-        if (points != to->point_count) return json_refuse(&seconds, err, "expected %d numbers, as many as bytes, found %d", to->point_count, points);
-    }
-    return OK;
-}
-
-static enum status check_collectives(const struct costs *c, struct error *err)
-{
-    const char *file = c->document.path ? c->document.path : "costs";
-    for (int i = 0; i < c->collective_count; i++) {
-        const struct collective_times *t = &c->collectives[i];
-        if (t->send && t->ranks != 2) return fail(err, BAD_INPUT, "%s: collectives[%d].ranks: a send is between 2, found %lld", file, i, (long long)t->ranks);
-        if (!t->gpu || !*t->gpu || t->ranks < 2 || t->point_count < 1 || t->point_count > POINTS_MAX)
-            return fail(err, BAD_INPUT, "%s: collectives[%d]: expected a gpu, at least 2 ranks and 1 to %d points", file, i, POINTS_MAX);
-        for (int k = 0; k < t->point_count; k++)
-            if (!(t->bytes[k] > (k ? t->bytes[k - 1] : 0)) || !(t->seconds[k] > 0))
-                return fail(err, BAD_INPUT, "%s: collectives[%d]: expected ascending bytes and seconds above 0, found %g bytes, %g s at point %d", file, i, t->bytes[k], t->seconds[k], k);
-    }
-    return OK;
-}
-
-static void put_collectives(struct json_writer *w, const struct costs *c)
-{
-    if (!c->collective_count) return;
-    json_open_array(w, "collectives");
-    for (int i = 0; i < c->collective_count; i++) {
-        const struct collective_times *t = &c->collectives[i];
-        json_open_object(w, NULL);
-        json_put_text(w, "gpu", t->gpu);
-        json_put_bool(w, "send", t->send);
-        json_put_bool(w, "between_nodes", t->between_nodes);
-        json_put_count(w, "ranks", t->ranks);
-        json_open_flat_array(w, "bytes");
-        for (int k = 0; k < t->point_count; k++) json_put_number(w, NULL, t->bytes[k]);
-        json_close_array(w);
-        json_open_flat_array(w, "seconds");
-        for (int k = 0; k < t->point_count; k++) json_put_number(w, NULL, t->seconds[k]);
-        json_close_array(w);
-        json_close_object(w);
-    }
-    json_close_array(w);
-}
-
 // ---- the document
 
 enum status costs_check_optional(const struct costs *c, struct error *err)
@@ -211,7 +145,7 @@ enum status costs_check_optional(const struct costs *c, struct error *err)
     if (c->allocator_factor.value > 0 && c->allocator_factor.value < 1)
         return fail(err, BAD_INPUT, "%s: allocator_factor.value: expected at least 1, found %g", c->document.path ? c->document.path : "costs", c->allocator_factor.value);
     TRY(check_schedule_shares(c, err));
-    return check_collectives(c, err);
+    return collectives_check(c, err);
 }
 
 void costs_put_optional(struct json_writer *w, const struct costs *c)
@@ -224,6 +158,6 @@ void costs_put_optional(struct json_writer *w, const struct costs *c)
         json_close_object(w);
     }
     put_schedule_shares(w, c);
-    put_collectives(w, c);
+    collectives_put(w, c);
     optional_put(w, c, optional_costs, OPTIONAL_COSTS);
 }

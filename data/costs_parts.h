@@ -28,6 +28,8 @@ enum status transfer_efficiency_get(const struct json *object, struct costs *c, 
 enum status schedule_shares_get(const struct json *object, struct costs *c, struct arena *arena, struct error *err);
 double transfer_share_sum(const double share[PART_COUNT]);        // overhead counts at both ends; NAN where one is below 0
 enum status collectives_get(const struct json *array, struct costs *c, struct arena *arena, struct error *err);
+enum status collectives_check(const struct costs *c, struct error *err);
+void collectives_put(struct json_writer *w, const struct costs *c);
 enum status costs_check_optional(const struct costs *c, struct error *err);       // of the whole document; a GPU's are checked with it
 void costs_put_optional(struct json_writer *w, const struct costs *c);
 

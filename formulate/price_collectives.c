@@ -16,11 +16,19 @@ const struct collective_times *find_collective(const struct pricing *x, int grou
     return NULL;
 }
 
+static double segment_price_s(const struct collective_times *table, double bytes)
+{
+    const struct segment *s = table->segments;
+    while (s + 1 < table->segments + table->segment_count && s[1].from_bytes <= bytes) s++;
+    return s->seconds.value + (bytes - s->from_bytes) / s->bytes_per_s.value;
+}
+
 // Between two points a straight line of the logarithms.
 double table_price_s(const struct collective_times *table, double bytes)
 {
     int last = table->point_count - 1, at = 1;
     if (bytes <= 0) return 0;
+    if (table->segment_count) return segment_price_s(table, bytes);
     if (bytes <= table->bytes[0]) return table->seconds[0];
     if (bytes >= table->bytes[last]) return bytes / table->bytes[last] * table->seconds[last];
     while (table->bytes[at] < bytes) at++;

@@ -134,10 +134,16 @@ const struct collective_times *judged_table(const struct assay *a, int group, st
     return NULL;
 }
 
-// Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last.
+// Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last. Of
+// segments, the last that has begun.
 long double judged_table_s(const struct collective_times *table, long double bytes)
 {
     int last = table->point_count - 1, above = 0;
+    for (int i = table->segment_count - 1; i >= 0; i--) {
+        const struct segment *line = &table->segments[i];
+        if (i == 0 || bytes >= line->from_bytes)
+            return (bytes - line->from_bytes) / (long double)line->bytes_per_s.value + line->seconds.value;
+    }
     if (bytes <= table->bytes[0]) return table->seconds[0];
     if (bytes >= table->bytes[last]) return table->seconds[last] * (bytes / table->bytes[last]);
     while (table->bytes[above] < bytes) above++;

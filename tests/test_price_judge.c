@@ -35,6 +35,14 @@ static void random_collectives(struct costs *c, const char *gpu, struct random *
     bool send = random_chance(rng, 30);
     *table = (struct collective_times){.gpu = gpu, .ranks = send ? 2 : random_between(rng, 1, 4) * 2, .point_count = points,
                                        .between_nodes = random_chance(rng, 50), .send = send};
+    if (random_chance(rng, 50)) {       // lines instead, which may jump either way
+        table->segment_count = points, table->point_count = 0;
+        table->segments = TAKE(arena, points, struct segment);
+        for (int i = 0; i < points; i++)
+            table->segments[i] = (struct segment){(i ? table->segments[i - 1].from_bytes * 4 + (double)random_between(rng, 1, 1000000) : 0),
+                                                  estimate(rng, 1e-6, 1e-3), estimate(rng, 1e9, 1e12)};
+        return;
+    }
     table->bytes = TAKE(arena, points, double);
     table->seconds = TAKE(arena, points, double);
     for (int i = 0; i < points; i++) {

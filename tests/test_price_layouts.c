@@ -201,6 +201,30 @@ static void tables_of_collectives(void **state)
     end(&b);
 }
 
+// The last segment that has begun gives the time, and a message that takes two is as long as the later one says.
+static void segments_of_collectives(void **state)
+{
+    (void)state;
+    struct bench b;
+    static struct segment segments[2];
+    begin(&b);
+    b.problem.job.layout.tensor = 2;
+    b.gpu.layer_overhead_s = exactly(0);
+    b.group.intra = (struct link){1e18, 0};
+    int64_t compute = block_of(&b).forward_ns[0];
+    segments[0] = (struct segment){0, exactly(10e-6), exactly(2097152 / 100e-6)};
+    segments[1] = (struct segment){2097153, exactly(500e-6), exactly(1e12)};
+    b.table = (struct collective_times){.gpu = "G", .ranks = 2, .segment_count = 2, .segments = segments};
+    b.problem.costs.collectives = &b.table;
+    b.problem.costs.collective_count = 1;
+    near_to(block_of(&b).forward_ns[0], compute + 2 * 110000);          // n h e = 2 097 152 B: the last byte of the first
+    segments[1].from_bytes = 2097152;
+    near_to(block_of(&b).forward_ns[0], compute + 2 * 500000);
+    segments[1].from_bytes = 1097152;                                   // a million bytes further, 1 us
+    near_to(block_of(&b).forward_ns[0], compute + 2 * 501000);
+    end(&b);
+}
+
 static void transfers_have_their_own_bandwidth(void **state)
 {
     (void)state;
@@ -556,6 +580,7 @@ int main(void)
         cmocka_unit_test(slices_add_up),
         cmocka_unit_test(launches_bound_small_layers),
         cmocka_unit_test(tables_of_collectives),
+        cmocka_unit_test(segments_of_collectives),
         cmocka_unit_test(transfers_have_their_own_bandwidth),
         cmocka_unit_test(attention_hides_the_ring),
         cmocka_unit_test(states_by_zero_stage),
