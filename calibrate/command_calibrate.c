@@ -6,31 +6,55 @@
 #include "calibrate/commands.h"
 
 static const double mebibyte = 1048576;
+enum { DOCUMENTS_MAX = 256 };
+
+struct request {
+    const char *paths[DOCUMENTS_MAX], *output, *name, *costs, *cluster, *cluster_output;
+    int path_count;
+    bool show;
+    double constant_mib;
+};
+
+static enum status read_request(struct request *r, int argc, char **argv, bool *helped, struct error *err)
+{
+    bool iterations;
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &r->output, 0, 0, NULL, "the costs file (standard output, unless --show is given)"},
+        {"--iterations", OPTION_FLAG, &iterations, 0, 0, NULL, "fit to whole iterations instead: see calibrate --iterations --help"},
+        {"--show", OPTION_FLAG, &r->show, 0, 0, NULL, "print each fit against its samples, and links that stand out"},
+        {"--name", OPTION_TEXT, &r->name, 0, 0, NULL, "what the costs call the device (what the samples call it)"},
+        {"--costs", OPTION_TEXT, &r->costs, 0, 0, NULL, "costs that hold where nothing was measured"},
+        {"--cluster", OPTION_TEXT, &r->cluster, 0, 0, NULL, "the cluster whose links were measured: gives the share of nominal bandwidths"},
+        {"--cluster-out", OPTION_TEXT, &r->cluster_output, 0, 0, NULL, "that cluster with measured latencies, and links node by node"},
+        {"--constant-mib", OPTION_NUMBER, &r->constant_mib, 0, 1e9, NULL, "memory of the process itself, assumed where it was not measured (512)"},
+    };
+    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES ... [OPTION ...]", options, ARRAY_LENGTH(options), r->paths, 1,
+                     DOCUMENTS_MAX, &r->path_count, helped, err));
+    if (r->cluster_output && !r->cluster) return fail(err, BAD_INPUT, "--cluster-out: --cluster is missing");
+    return OK;
+}
 
 enum status command_calibrate(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], "--iterations")) return command_iterations(argc, argv, exit_code, arena, err);
-    const char *input = NULL, *output = NULL, *name = NULL;
-    bool show = false, helped;
-    double constant_mib = 512;
-    const struct option options[] = {
-        {"-o", OPTION_TEXT, &output, 0, 0, NULL, "the costs file (standard output, unless --show is given)"},
-        {"--iterations", OPTION_FLAG, &helped, 0, 0, NULL, "fit to whole iterations instead: see calibrate --iterations --help"},
-        {"--show", OPTION_FLAG, &show, 0, 0, NULL, "print each fit against its samples"},
-        {"--name", OPTION_TEXT, &name, 0, 0, NULL, "what the costs call the device (what the samples call it)"},
-        {"--constant-mib", OPTION_NUMBER, &constant_mib, 0, 1e9, NULL, "memory of the process itself, assumed (512)"},
-    };
-    TRY(options_read(argc, argv, "plumbline calibrate SAMPLES [OPTION ...]", options, ARRAY_LENGTH(options), &input, 1,
-                     1, NULL, &helped, err));
+    struct request r = {.constant_mib = 512};
+    bool helped;
+    TRY(read_request(&r, argc, argv, &helped, err));
     if (helped) return OK;
-    struct samples samples;
-    TRY(samples_load(&samples, input, arena, err));
-    if (!output && !show) output = "-";
-    struct calibrate_settings settings = {name, (int64_t)(constant_mib * mebibyte), output ? output : "-"};
+    struct inputs inputs;
+    struct costs base;
+    struct cluster cluster;
     struct calibration calibration;
-    TRY(calibrate(&calibration, &samples, &settings, arena, err));
-    if (show) calibration_show(&calibration, stdout);
-    if (output) TRY(costs_save(&calibration.costs, output, arena, err));
-    return OK;
+    if (r.costs) TRY(costs_load(&base, r.costs, arena, err));
+    if (r.cluster) TRY(cluster_load(&cluster, r.cluster, arena, err));
+    TRY(inputs_load(&inputs, r.paths, r.path_count, r.name, arena, err));
+    if (!r.output && !r.show) r.output = "-";
+    struct calibrate_settings settings = {r.name, r.costs ? &base : NULL, (int64_t)(r.constant_mib * mebibyte), r.output ? r.output : "-"};
+    TRY(calibrate(&calibration, &inputs, &settings, arena, err));
+    if (r.cluster) TRY(links_to_cluster(&cluster, &calibration.costs, &calibration.links, calibration.gpu, arena, err));
+    if (calibration.lacking) fprintf(stderr, "no entry for %s: %s\n", calibration.gpu, calibration.lacking);
+    if (r.show) calibration_show(&calibration, stdout, arena);
+    if (r.output) TRY(costs_save(&calibration.costs, r.output, arena, err));
+    return r.cluster_output ? cluster_save(&cluster, r.cluster_output, arena, err) : OK;
 }

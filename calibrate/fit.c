@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-// Points that every line has room for beside its unknowns.
 static const double worth_a_term = 0.9;
 
 static int columns_of(enum line line) { return line == LINE_THROUGH_ZERO ? 1 : line == LINE_WITH_OVERHEAD ? 2 : 3; }
@@ -44,11 +43,20 @@ static struct interval rate_of(const struct interval *slope)
     return rate;
 }
 
-// A launch that differs from the others could have been the only one.
 static struct interval widened(struct interval x, double share)
 {
     double below = hypot(x.value - x.low, share * x.value), above = hypot(x.high - x.value, share * x.value);
     return (struct interval){x.value, fmax(x.value - below, x.value > 0 ? x.value * 1e-3 : 0), x.value + above};
+}
+
+void fit_widen(struct fit *f, double share)
+{
+    if (!(share > f->apart)) return;
+    double more = sqrt(share * share - f->apart * f->apart);
+    f->rate = widened(f->rate, more);
+    f->overhead_s = widened(f->overhead_s, more);
+    if (f->traffic_rate.value > 0) f->traffic_rate = widened(f->traffic_rate, more);
+    f->apart = share;
 }
 
 static double median_error(const struct fit *f, const struct fit_point *points, int count, struct arena *arena)
@@ -84,10 +92,7 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
                     file, name);
     take_line(f, &x, line);
     f->notes = points_note(points, point_count, arena);
-    if (f->notes.launches > 1) {
-        f->rate = widened(f->rate, f->notes.launch_effect);
-        f->overhead_s = widened(f->overhead_s, f->notes.launch_effect);
-    }
+    fit_widen(f, f->notes.launches > 1 ? f->notes.launch_effect : 0);
     f->residual = median_error(f, points, point_count, arena);
     return OK;
 }
@@ -145,6 +150,12 @@ enum status fit_best(struct fit *f, const char *file, const char *name, const en
         least = error;
     }
     TRY(fit_line(f, file, name, best, points, point_count, arena, err));
+    if (best == LINE_THROUGH_ZERO && form_count > 1 && point_count > 2) {
+        // An overhead that is not worth a term may still be there.
+        struct linear x;
+        TRY(solve_line(&x, LINE_WITH_OVERHEAD, points, point_count, arena, err));
+        f->overhead_s.high = x.x[1].high;
+    }
     f->held_out = isfinite(least) ? least : 0;
     return OK;
 }

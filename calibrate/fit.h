@@ -19,6 +19,7 @@ struct fit {
                                         // off than their own intervals allow
     double residual;                    // median of |line / measured - 1| over the points fitted
     double held_out;                    // the same over points left out, one operation after the other; 0: not worked out
+    double apart;                       // what launches or documents differ by, as a share; the intervals are widened by it
     struct point_notes notes;
 };
 
@@ -33,6 +34,9 @@ enum status fit_line(struct fit *f, const char *file, const char *name, enum lin
 // operations, each sample). A form with more terms is taken only where its held-out error is below nine tenths of the simpler one's.
 enum status fit_best(struct fit *f, const char *file, const char *name, const enum line *forms, int form_count,
                      struct fit_point *points, int point_count, struct arena *arena, struct error *err);
+
+// A launch or document that differs from the line by this share could have been the only one: the intervals are widened by it.
+void fit_widen(struct fit *f, double share);
 
 // The line at this point's work and traffic, in seconds, without the explained part.
 double fit_seconds(const struct fit *f, const struct fit_point *at);

@@ -31,7 +31,8 @@ enum status point_of_sample(struct fit_point *p, const struct sample *s, double 
     struct arena_mark mark = arena_set_mark(arena);
     struct median m = sample_median(s, arena);
     arena_reset(arena, mark);
-    *p = (struct fit_point){.sample = s, .operation = s->operation, .work = work, .seconds = m.value, .low = m.low, .high = m.high};
+    *p = (struct fit_point){.sample = s, .operation = s->operation, .work = work, .seconds = m.value, .low = m.low, .high = m.high,
+                             .deviation = m.deviation};
     if (p->seconds > 0) return OK;
     return fail(err, BAD_INPUT, "%s: samples[%d].seconds: expected a median above 0, found %g", path, index, p->seconds);
 }
@@ -52,6 +53,7 @@ static double launch_deviation(const struct fit_point *p, int launch_count, doub
     return greatest;
 }
 
+// Entries of launch_repetitions up to the one that takes the last repetition.
 static int count_launches(const struct sample *s)
 {
     int sum = 0, count = 0;
@@ -100,16 +102,18 @@ struct point_notes points_note(const struct fit_point *points, int count, struct
 
 // ---- weights
 
+static double own_deviation(const struct fit_point *p)
+{
+    return p->deviation > 0 ? p->deviation : (p->high - p->low) / (2 * normal_95);
+}
+
 void points_deviations(double *deviation, const struct fit_point *points, int count, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     double *share = TAKE(arena, count, double);
-    for (int i = 0; i < count; i++) share[i] = (points[i].high - points[i].low) / (2 * normal_95 * points[i].seconds);
+    for (int i = 0; i < count; i++) share[i] = own_deviation(&points[i]) / points[i].seconds;
     double typical = fmax(median_of(share, count), deviation_floor);
-    for (int i = 0; i < count; i++) {
-        double own = (points[i].high - points[i].low) / (2 * normal_95);
-        deviation[i] = fmax(typical * points[i].seconds, own / wide_interval);
-    }
+    for (int i = 0; i < count; i++) deviation[i] = fmax(typical * points[i].seconds, own_deviation(&points[i]) / wide_interval);
     arena_reset(arena, mark);
 }
 

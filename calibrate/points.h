@@ -11,6 +11,7 @@ struct fit_point {
     double work;                    // FLOP, bytes, blocks
     double traffic;                 // bytes moved beside it; 0: none, or not fitted
     double seconds, low, high;      // the median and its 95 % rank interval
+    double deviation;               // standard error of the median, for weights; 0: half the interval / 1.96
     double explained_s;             // part of it that another rate accounts for; not fitted
 };
 

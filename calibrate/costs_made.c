@@ -1,0 +1,217 @@
+// What the fits mean as costs. The overhead of a layer is what its calls cost beyond their work: four products, one attention, one
+// set of elementwise parts; or the empty block's time, whichever is more. docs/FORMULAS.md section 12.
+#include "calibrate/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "data/cost_keys.h"
+
+enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
+
+static struct estimate assumed(double value, const char *source)
+{
+    return (struct estimate){.value = value, .low = value, .high = value, .origin = ORIGIN_ASSUMED, .source = source};
+}
+
+// ---- estimates out of fits
+
+static const char *source_of_fit(const struct calibration *c, const struct fit *f, struct arena *arena)
+{
+    const char *text = arena_print(arena, "%s of %s, weighted least squares; median residual %.1f %%, scatter %.2f",
+                                   inputs_source(c->inputs, f->points, f->point_count, arena), f->name, 100 * f->residual, f->scatter);
+    if (f->held_out > 0) text = arena_print(arena, "%s, held out %.1f %%", text, 100 * f->held_out);
+    if (f->apart > 0) text = arena_print(arena, "%s; launches apart by %.1f %%", text, 100 * f->apart);
+    if (f->notes.throttled_repetitions)
+        text = arena_print(arena, "%s; %d of %d repetitions throttled", text, f->notes.throttled_repetitions, f->notes.repetitions);
+    return text;
+}
+
+static struct estimate fitted(const struct calibration *c, struct interval i, const struct fit *f, struct arena *arena)
+{
+    return (struct estimate){.value = i.value, .low = i.low, .high = i.high, .origin = ORIGIN_FITTED, .source = source_of_fit(c, f, arena)};
+}
+
+// Leaves *to as it is where nothing was measured.
+static void take_rate(struct estimate *to, const struct calibration *c, const struct fit *f, struct arena *arena)
+{
+    if (!f) return;
+    *to = fitted(c, f->rate, f, arena);
+    to->valid_low = f->points[0].work;
+    to->valid_high = f->points[f->point_count - 1].work;
+}
+
+// calls[i] times the overhead of fits[i]; half-widths add like independent errors.
+static struct interval sum_overheads(const struct fit *const *fits, const int *calls, int count)
+{
+    struct interval sum = {0, 0, 0};
+    double below = 0, above = 0;
+    for (int i = 0; i < count; i++) {
+        if (!fits[i]) continue;
+        const struct interval *o = &fits[i]->overhead_s;
+        sum.value += calls[i] * o->value;
+        below += pow(calls[i] * (o->value - o->low), 2);
+        above += pow(calls[i] * (o->high - o->value), 2);
+    }
+    sum.low = fmax(0, sum.value - sqrt(below));
+    sum.high = sum.value + sqrt(above);
+    return sum;
+}
+
+static void take_layer_overhead(struct estimate *to, const struct calibration *c, struct arena *arena)
+{
+    // Of several precisions the first one's: the calls are the same.
+    const struct precision_fits *p = c->precision_count ? &c->precisions[0] : NULL;
+    const struct fit *gemm = p ? p->kernels[KERNEL_GEMM] : NULL, *blocks = c->kernels[KERNEL_EMPTY];
+    const struct fit *const parts[] = {gemm, p ? p->kernels[KERNEL_ATTENTION] : NULL, c->kernels[KERNEL_ELEMENTWISE]};
+    const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1};
+    if (!gemm && !blocks) return;
+    struct interval sum = sum_overheads(parts, calls, ARRAY_LENGTH(parts)), empty = {0, 0, 0};
+    if (blocks) empty = (struct interval){1 / blocks->rate.value, 1 / blocks->rate.high, 1 / blocks->rate.low};
+    if (blocks && !(sum.value > empty.value)) {
+        *to = fitted(c, empty, blocks, arena);
+        return;
+    }
+    *to = fitted(c, sum, gemm, arena);
+    to->source = arena_print(arena, "overheads of the fits: %d gemm, 1 attention, 1 memory; gemm from %s", PRODUCTS_PER_BLOCK,
+                             inputs_source(c->inputs, gemm->points, gemm->point_count, arena));
+}
+
+// ---- quantities
+
+// The median of all observations of a name; false: there are none.
+static bool take_quantity(struct estimate *to, const struct calibration *c, const char *name, struct arena *arena)
+{
+    const struct samples *all = &c->inputs->all;
+    int count = 0;
+    for (int q = 0; q < all->quantity_count; q++)
+        if (!strcmp(all->quantities[q].name, name)) count += all->quantities[q].value_count;
+    if (!count) return false;
+    double *values = TAKE(arena, count, double);
+    count = 0;
+    for (int q = 0; q < all->quantity_count; q++)
+        for (int i = 0; i < all->quantities[q].value_count; i++)
+            if (!strcmp(all->quantities[q].name, name)) values[count++] = all->quantities[q].values[i];
+    double median = median_of(values, count);
+    *to = (struct estimate){.value = median, .low = values[0], .high = values[count - 1], .origin = ORIGIN_MEASURED,
+                            .source = arena_print(arena, "%s, median, least and greatest of %d observation%s (%.12s)", name, count, count == 1 ? "" : "s",
+                                                  all->document.sha256)};
+    return true;
+}
+
+static void take_constants(struct gpu_costs *g, const struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+{
+    bool known = g->constant_bytes.value > 0;
+    if (!take_quantity(&g->constant_bytes, c, "context_bytes", arena) && !known)
+        g->constant_bytes = assumed((double)settings->constant_bytes, "not measured: the process and its libraries");
+    take_quantity(&g->library_bytes, c, "library_bytes", arena);
+    take_quantity(&g->communicator_bytes, c, "communicator_bytes", arena);
+}
+
+// ---- the rest of a device
+
+// A step of Adam in 32 bits reads and writes both moments, reads the gradient and writes the weights; what it takes beyond that at the
+// memory rate is traffic per value.
+static void take_optimizer(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
+{
+    const struct fit *f = c->kernels[KERNEL_OPTIMIZER];
+    if (!f || !(g->memory_bytes_per_s.value > 0)) return;
+    double known = 2 * ADAM_STATE_BYTES + 2 * FP32_BYTES, memory = g->memory_bytes_per_s.value;
+    struct interval bytes = {fmax(0, memory / f->rate.value - known), fmax(0, memory / f->rate.high - known), fmax(0, memory / f->rate.low - known)};
+    g->step_bytes_per_value = fitted(c, bytes, f, arena);
+}
+
+// The slower direction: an offloaded step goes both ways.
+static void take_host_link(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
+{
+    const struct fit *there = c->kernels[KERNEL_TO_DEVICE], *back = c->kernels[KERNEL_TO_HOST];
+    const struct fit *slower = !there ? back : !back ? there : there->rate.value < back->rate.value ? there : back;
+    take_rate(&g->host_link_bytes_per_s, c, slower, arena);
+}
+
+static struct precision_costs *find_or_add_precision(struct gpu_costs *g, enum precision precision)
+{
+    for (int i = 0; i < g->precision_count; i++)
+        if (g->precisions[i].precision == precision) return &g->precisions[i];
+    g->precisions[g->precision_count] = (struct precision_costs){.precision = precision};
+    return &g->precisions[g->precision_count++];
+}
+
+static void take_precision(struct gpu_costs *g, const struct calibration *c, const struct precision_fits *p, struct arena *arena)
+{
+    struct precision_costs *to = find_or_add_precision(g, p->precision);
+    take_rate(&to->gemm_flop_per_s, c, p->kernels[KERNEL_GEMM], arena);
+    take_rate(&to->attention_flop_per_s, c, p->kernels[KERNEL_ATTENTION], arena);
+    take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
+    if (!(to->gemm_flop_per_s.value > 0)) {
+        g->precision_count--;           // without products nothing is priced
+        return;
+    }
+    if (!(to->attention_flop_per_s.value > 0)) to->attention_flop_per_s = assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+    if (!(to->low_rank_flop_per_s.value > 0)) to->low_rank_flop_per_s = assumed(to->gemm_flop_per_s.value, "not measured: as gemm_flop_per_s");
+}
+
+static void take_gpu(struct gpu_costs *g, struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+{
+    take_rate(&g->memory_bytes_per_s, c, c->kernels[KERNEL_ELEMENTWISE], arena);
+    for (int i = 0; i < c->precision_count; i++) take_precision(g, c, &c->precisions[i], arena);
+    take_layer_overhead(&g->layer_overhead_s, c, arena);
+    const struct fit *low_rank = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK] : NULL;
+    if (low_rank) g->compression_overhead_s = fitted(c, low_rank->overhead_s, low_rank, arena);
+    take_constants(g, c, settings, arena);
+    take_optimizer(g, c, arena);
+    take_host_link(g, c, arena);
+}
+
+// ---- the document
+
+static int find_gpu(const struct costs *c, const char *gpu)
+{
+    for (int i = 0; i < c->gpu_count; i++)
+        if (!strcmp(c->gpus[i].gpu, gpu)) return i;
+    return -1;
+}
+
+// With room for one more GPU, and in each for every precision.
+static struct costs begin_costs(const struct calibrate_settings *settings, const char *gpu, struct arena *arena)
+{
+    if (!settings->base) {
+        struct costs c = {.name = gpu, .gpus = TAKE(arena, 1, struct gpu_costs)};
+        c.intra_efficiency = assumed(1, "links were not measured");
+        for (int i = 0; i < NIC_KIND_COUNT; i++) c.network_efficiency[i] = assumed(1, "links were not measured");
+        c.transfer_share[PART_LINK] = 1;
+        return c;
+    }
+    struct costs c = costs_copy(settings->base, arena);
+    c.gpus = arena_grow(arena, c.gpus, (size_t)c.gpu_count, (size_t)c.gpu_count + 1, sizeof *c.gpus);
+    return c;
+}
+
+static void add_sources(struct costs *costs, const struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+{
+    struct document *d = &costs->document;
+    int count = c->inputs->document_count + (settings->base != NULL);
+    *d = (struct document){.sources = TAKE(arena, count, struct source)};
+    for (int i = 0; i < c->inputs->document_count; i++)
+        d->sources[d->source_count++] = source_of("samples", &c->inputs->documents[i].document, settings->output, arena);
+    if (settings->base) d->sources[d->source_count++] = source_of("costs", &settings->base->document, settings->output, arena);
+}
+
+void calibration_costs(struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
+{
+    c->costs = begin_costs(settings, c->gpu, arena);
+    int at = find_gpu(&c->costs, c->gpu);
+    bool is_new = at < 0;
+    if (is_new) at = c->costs.gpu_count++;
+    struct gpu_costs *g = &c->costs.gpus[at];
+    g->gpu = c->gpu;
+    g->precisions = arena_grow(arena, g->precisions, (size_t)g->precision_count, PRECISION_COUNT, sizeof *g->precisions);
+    take_gpu(g, c, settings, arena);
+    // Without a memory rate a device cannot be priced, and no honest number stands in for it.
+    if (!(g->memory_bytes_per_s.value > 0)) {
+        c->lacking = "memory was not measured, and no --costs say how fast it is";
+        if (is_new) c->costs.gpu_count--;
+    }
+    links_to_costs(&c->costs, &c->links, c->gpu, arena);
+    add_sources(&c->costs, c, settings, arena);
+}
