@@ -74,7 +74,7 @@ static void put_links(struct samples *samples, uint64_t seed, struct arena *aren
                                 .samples = TAKE(arena, 4000, struct sample)};
     memcpy(samples->document.sha256, "aabbccddeeff", 13);
     for (int e = 0; e < ENDPOINTS; e++)
-        samples->endpoints[e] = (struct endpoint){arena_print(arena, "h%d:%d", e / PER_HOST, e % PER_HOST), arena_print(arena, "h%d", e / PER_HOST), e % PER_HOST};
+        samples->endpoints[e] = (struct endpoint){.name = arena_print(arena, "h%d:%d", e / PER_HOST, e % PER_HOST), .host = arena_print(arena, "h%d", e / PER_HOST), .device = e % PER_HOST};
     for (int size = 0; size < SIZES; size++)
         for (int from = 0; from < ENDPOINTS; from++)
             for (int to = 0; to < ENDPOINTS; to++) {
