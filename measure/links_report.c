@@ -4,19 +4,18 @@
 #include "measure/links_report.h"
 
 #include <stdlib.h>
-#include <string.h>
+
+#include "data/intervals.h"
 
 enum { ENDPOINTS_SHOWN = 16, NAMED_MAX = 20, NAME_WIDTH = 12 };
 
 static const double coverage = 0.95;
 static const double unlike_rates = 1.1, unlike_delays = 1.25, slow_share = 0.7;
 
-struct estimate { double low, median, high; };      // seconds
-
 struct link_seen {
     bool is_seen;
     int64_t bytes[3];               // the shortest, the last but one, the longest
-    struct estimate times[3];
+    struct median times[3];
     double bytes_per_s;
 };
 
@@ -26,21 +25,10 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct estimate estimate_of(const struct sample *s, struct arena *arena)
-{
-    struct estimate e;
-    struct arena_mark mark = arena_set_mark(arena);
-    double *sorted = arena_grow(arena, s->seconds, (size_t)s->repetitions, (size_t)s->repetitions, sizeof *sorted);
-    qsort(sorted, (size_t)s->repetitions, sizeof *sorted, compare_numbers);
-    median_interval(sorted, s->repetitions, coverage, &e.median, &e.low, &e.high);
-    arena_reset(arena, mark);
-    return e;
-}
-
 static void keep(struct link_seen *l, int place, const struct sample *s, struct arena *arena)
 {
     l->bytes[place] = s->dimensions[0];
-    l->times[place] = estimate_of(s, arena);
+    l->times[place] = sample_median(s, arena);
 }
 
 // Samples of one link come in any order of sizes.
@@ -54,12 +42,12 @@ static void add_sample(struct link_seen *l, const struct sample *s, struct arena
         keep(l, 2, s, arena);
     } else if (bytes < l->bytes[2] && (bytes > l->bytes[1] || l->bytes[1] == l->bytes[2])) keep(l, 1, s, arena);
     l->is_seen = true;
-    double longer_s = l->times[2].median - l->times[1].median;
+    double longer_s = l->times[2].value - l->times[1].value;
     bool can = l->bytes[1] < l->bytes[2] && longer_s > 0;
-    l->bytes_per_s = can ? (double)(l->bytes[2] - l->bytes[1]) / longer_s : (double)l->bytes[2] / l->times[2].median;
+    l->bytes_per_s = can ? (double)(l->bytes[2] - l->bytes[1]) / longer_s : (double)l->bytes[2] / l->times[2].value;
 }
 
-static bool have_nothing_in_common(struct estimate a, struct estimate b) { return a.high < b.low || b.high < a.low; }
+static bool have_nothing_in_common(struct median a, struct median b) { return a.high < b.low || b.high < a.low; }
 
 struct report {
     FILE *to;
@@ -79,7 +67,7 @@ static void print_matrix(const struct report *r, const char *title, bool rates)
         for (int to = 0; to < r->count; to++) {
             const struct link_seen *l = link_of(r, from, to);
             if (!l->is_seen) fprintf(r->to, " %*s", NAME_WIDTH, "-");
-            else fprintf(r->to, " %*.4g", NAME_WIDTH, rates ? l->bytes_per_s / 1e9 : l->times[0].median * 1e6);
+            else fprintf(r->to, " %*.4g", NAME_WIDTH, rates ? l->bytes_per_s / 1e9 : l->times[0].value * 1e6);
         }
     }
     fputc('\n', r->to);
@@ -103,10 +91,10 @@ static int name_asymmetric(const struct report *r, struct arena *arena)
             if ((rates > unlike_rates || rates < 1 / unlike_rates) && have_nothing_in_common(there->times[2], back->times[2]))
                 print_named(r, &named, "asymmetric", a, b,
                             arena_print(arena, "%.4g GB/s, back %.4g GB/s", there->bytes_per_s / 1e9, back->bytes_per_s / 1e9));
-            double delays = there->times[0].median / back->times[0].median;
+            double delays = there->times[0].value / back->times[0].value;
             if ((delays > unlike_delays || delays < 1 / unlike_delays) && have_nothing_in_common(there->times[0], back->times[0]))
                 print_named(r, &named, "asymmetric", a, b,
-                            arena_print(arena, "%.4g us, back %.4g us", there->times[0].median * 1e6, back->times[0].median * 1e6));
+                            arena_print(arena, "%.4g us, back %.4g us", there->times[0].value * 1e6, back->times[0].value * 1e6));
         }
     return named;
 }

@@ -3,13 +3,12 @@
 #include "measure/together.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "data/intervals.h"
 #include "measure/random.h"
 #include "measure/rounds.h"
 
 static const double progress_every_s = 0.2;
-static const double coverage = 0.95;
 
 struct run {
     struct ranks *ranks;
@@ -21,23 +20,6 @@ struct run {
     unsigned char *is_open;     // [step_count]
     double begin_s, printed_s, taking_s;        // taking_s: when repetitions that count began
 };
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static bool is_narrow(const struct sample *s, double width, struct arena *arena)
-{
-    struct arena_mark mark = arena_set_mark(arena);
-    double *sorted = arena_grow(arena, s->seconds, (size_t)s->repetitions, (size_t)s->repetitions, sizeof *sorted);
-    qsort(sorted, (size_t)s->repetitions, sizeof *sorted, compare_numbers);
-    double median, low, high;
-    double reached = median_interval(sorted, s->repetitions, coverage, &median, &low, &high);
-    arena_reset(arena, mark);
-    return reached >= coverage && high - low <= width * median;
-}
 
 static void shuffle(int *order, int first, int count, uint64_t *seed)
 {
@@ -115,7 +97,8 @@ static void append(struct joint_cell *cell, double seconds, const struct joint_s
         cell->capacity = capacity;
     }
     s->seconds[s->repetitions++] = seconds;
-    cell->done = s->repetitions >= settings->repetitions_min && is_narrow(s, settings->width, arena);
+    if (s->repetitions >= settings->repetitions_min && look_is_at(s->repetitions))
+        cell->done = sample_is_narrow(s, settings->width, arena);
 }
 
 // Rank 0: keeps the round's times, and closes the steps that need no more of them.

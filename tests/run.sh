@@ -14,6 +14,7 @@ for program in "$@"; do
     if [ $code = 0 ]; then
         passed=$((passed + 1))
         echo "passed  $name  ($(($(date +%s) - started)) s)"
+        sed -n 's/^skipped: /        skipped: /p' "$log"
     else
         failed=$((failed + 1))
         cat "$log"
