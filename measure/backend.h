@@ -23,6 +23,10 @@ struct backend {
                            struct error *err);
     // One repetition, in seconds; operands come from another place than last time, so that no cache holds them.
     double (*repeat)(void *session, const struct cell *cell);
+    // Bytes that the machine has and that a process takes, every observation; asked for before anything is prepared. NULL:
+    // they cannot be observed.
+    enum status (*observe)(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err);
+    bool has_host;              // the device has a memory of its own, and transfers to and from its host
 };
 
 extern const struct backend *const backends[];      // ended by NULL

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "measure/backend.h"
+#include "measure/cpu_memory.h"
 #include "measure/parts.h"
 #include "measure/random.h"
 
@@ -131,6 +132,13 @@ static double cpu_repeat(void *session, const struct cell *cell)
     return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
 }
 
-const struct backend backend_cpu = {"cpu",       "this machine's processor, through OpenBLAS",
-                                    cpu_open,    cpu_describe,
-                                    cpu_prepare, cpu_repeat};
+static enum status observe(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err)
+{
+    const struct session *s = session;
+    return cpu_observe(team_threads(s->team), quantities, quantity_count, arena, err);
+}
+
+const struct backend backend_cpu = {
+    .name = "cpu", .text = "this machine's processor, through OpenBLAS", .open = cpu_open, .describe = cpu_describe,
+    .prepare = cpu_prepare, .repeat = cpu_repeat, .observe = observe,
+};

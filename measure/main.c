@@ -7,6 +7,7 @@
 #include "measure/compress.h"
 #include "measure/compute.h"
 #include "measure/links.h"
+#include "measure/memory.h"
 
 static const struct {
     const char *name;
@@ -15,6 +16,7 @@ static const struct {
 } commands[] = {
     {"compute", measure_compute, "times kernels and whole layers of a transformer on this device"},
     {"compress", measure_compress, "times compression of messages and gradients: low rank, top-k, quantised"},
+    {"memory", measure_memory, "times copies and transfers over a ladder of sizes; what a process takes, in bytes"},
     {"links", measure_links, "under mpirun or srun: messages between every two ranks"},
     {"collectives", measure_collectives, "under mpirun or srun: all-reduce and its like over groups of ranks"},
 };

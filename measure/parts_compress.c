@@ -212,8 +212,12 @@ static float quantise_signs(const float *x, const float *lost, int64_t count, ui
     float whole[QUANTISE_RUN], size[QUANTISE_RUN];
     for (int64_t j = 0; j < count; j++) whole[j] = x[j] + lost[j], size[j] = fabsf(whole[j]);
     float scale = sum_of(size, NULL, count) / (float)count;
-    memset(packed, 0, QUANTISE_RUN / 8);
-    for (int64_t j = 0; j < count; j++) packed[j / 8] |= (uint8_t)((whole[j] < 0) << (j % 8));
+    for (int64_t j = count; j < QUANTISE_RUN; j++) whole[j] = 0;
+    for (int64_t j = 0; j < QUANTISE_RUN / 8; j++) {
+        unsigned signs = 0;
+        for (int k = 0; k < 8; k++) signs |= (unsigned)(whole[8 * j + k] < 0) << k;
+        packed[j] = (uint8_t)signs;
+    }
     for (int64_t j = 0; j < count; j++) lost_next[j] = whole[j] - (whole[j] < 0 ? -scale : scale);
     return scale;
 }
@@ -247,13 +251,16 @@ static void run_dequantise(void *argument, int member, int threads)
     for (int64_t run = begin; run < end; run++) {
         int64_t first = run * QUANTISE_RUN, count = q->count - first < QUANTISE_RUN ? q->count - first : QUANTISE_RUN;
         const uint8_t *packed = q->packed + run * run_bytes;
-        float *x = q->x + first, scale = q->scale[run];
-        if (q->bits == 8)
+        float *x = q->x + first, scale = q->scale[run], whole[QUANTISE_RUN];
+        if (q->bits == 8) {
             for (int64_t j = 0; j < count; j++) x[j] = scale * (float)(int8_t)packed[j];
-        else if (q->bits == 4)
-            for (int64_t j = 0; j < count; j++) x[j] = scale * (float)(((packed[j / 2] >> (j % 2 * 4) & 15) ^ 8) - 8);
-        else
-            for (int64_t j = 0; j < count; j++) x[j] = packed[j / 8] >> (j % 8) & 1 ? -scale : scale;
+            continue;
+        }
+        int each = 8 / q->bits;         // values of a byte; signs as 1 and -1
+        for (int64_t j = 0; j < run_bytes; j++)
+            for (int k = 0; k < each; k++)
+                whole[each * j + k] = (float)(q->bits == 4 ? ((packed[j] >> 4 * k & 15) ^ 8) - 8 : 1 - 2 * (packed[j] >> k & 1));
+        for (int64_t j = 0; j < count; j++) x[j] = scale * whole[j];
     }
 }
 

@@ -1,0 +1,9 @@
+// plumbline-measure memory.
+#ifndef PLUMBLINE_MEASURE_MEMORY_H
+#define PLUMBLINE_MEASURE_MEMORY_H
+
+#include "data/options.h"
+
+command_function measure_memory;
+
+#endif
