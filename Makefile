@@ -133,11 +133,13 @@ $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
-# Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes; make test runs 300, 25 and 60.
-test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tests/test_eliminate
+# Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for certificates of every kind;
+# make test runs 300, 25, 60 and 240. The first two certify each proof, too.
+test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tests/test_eliminate $(OUT)/tests/test_certificate
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_schedules 400
 	$(OUT)/tests/test_eliminate 300
+	$(OUT)/tests/test_certificate 2000
 
 # 20,000 random damages to certificates; make test runs 2,000.
 test-mutations: $(OUT)/tests/test_check_mutations

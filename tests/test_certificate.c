@@ -1,13 +1,13 @@
 // Certificates that solve writes: for random problems of every schedule the file is accepted, and what it proves is what
 // enumeration finds. A solver that was deprived of the best plan's choice has no certificate for what it then believes.
 //
-//   test_certificate [PROBLEMS] [SEED]
+//   test_certificate [PROBLEMS] [SEED]      make test runs 240, make test-exact 2,000
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/certificate.h"
 #include "solve/eliminate_search.h"
+#include "tests/support/certified.h"
 #include "tests/support/check_trials.h"
 
 #include <setjmp.h>
@@ -35,31 +35,24 @@ static void solve_trial(struct solve_result *r, const struct check_trial *t, str
     if (solve_run(r, &t->priced, &settings, NULL, &never, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
 }
 
-static void make(struct certificate_result *c, const struct check_trial *t, const struct solve_result *r, bool shrink, struct arena *arena)
+static struct certified certify_trial(const struct check_trial *t, const struct solve_result *r, bool shrink, struct arena *arena)
 {
+    struct certified c;
     struct error err = {OK, ""};
-    struct certificate_request request = {.priced = &t->priced, .priced_text = t->text, .plan = &r->plan, .evidence = r->evidence, .shrink = shrink};
-    if (certificate_make(c, &request, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
-}
-
-static bool is_accepted(struct check_result *heard, const struct check_trial *t, const struct certificate_result *c, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    struct check_text text = {"certificate.json", c->text, c->size};
-    if (check_certificate(heard, &text, &t->text, CHECK_WORK_DEFAULT, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
-    return heard->accepted;
+    if (!certify_solved(&c, &t->priced, &t->text, r, shrink, arena, &err)) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
+    return c;
 }
 
 static void check_one(const struct check_trial *t, bool shrink, struct arena *arena)
 {
     struct solve_result solved;
-    struct certificate_result made;
-    struct check_result heard;
     unsigned long long name = t->seed;
     solve_trial(&solved, t, arena);
-    make(&made, t, &solved, shrink, arena);
+    const struct certified c = certify_trial(t, &solved, shrink, arena);
+    const struct certificate_result made = c.made;
+    const struct check_result heard = c.heard;
     if (!made.text) fail_msg("seed %llu: no certificate of %s, bound %lld", name, outcome_names[solved.plan.outcome], (long long)solved.plan.bound_ns);
-    if (!is_accepted(&heard, t, &made, arena)) fail_msg("seed %llu: refused: %s", name, heard.reason);
+    if (!heard.accepted) fail_msg("seed %llu: refused: %s", name, heard.reason);
     assert_int_equal(heard.infeasible, t->best_ns == INT64_MAX);
     if (t->best_ns != INT64_MAX && heard.bound_ns != t->best_ns)
         fail_msg("seed %llu: proves %lld ns, the best of all plans takes %lld ns", name, (long long)heard.bound_ns, (long long)t->best_ns);
@@ -80,16 +73,15 @@ static void check_gap(const struct check_trial *t, struct arena *arena)
     struct error err = {OK, ""};
     struct solve_result solved;
     struct solve_settings settings;
-    struct certificate_result made;
-    struct check_result heard;
     solve_defaults(&settings);
     settings.progress = 0;
     settings.evidence = true;
     settings.gap = 0.3;
     if (t->best_ns == INT64_MAX) return;
     if (solve_run(&solved, &t->priced, &settings, NULL, &never, arena, &err) != OK) fail_msg("seed %llu: %s", (unsigned long long)t->seed, err.text);
-    make(&made, t, &solved, false, arena);
-    if (!made.text || !is_accepted(&heard, t, &made, arena)) fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed, made.text ? heard.reason : "no certificate");
+    const struct certified c = certify_trial(t, &solved, false, arena);
+    const struct check_result heard = c.heard;
+    if (!c.made.text || !heard.accepted) fail_msg("seed %llu: with a gap: %s", (unsigned long long)t->seed, c.made.text ? heard.reason : "no certificate");
     assert_int_equal(heard.iteration_ns, solved.plan.iteration_ns);
     assert_int_equal(heard.bound_ns, solved.plan.bound_ns);
     assert_true(heard.bound_ns <= t->best_ns);
@@ -145,12 +137,10 @@ static bool deceive(struct solve_result *solved, const struct check_trial *t, in
 static void catch_wrong_solver(const struct check_trial *t, struct arena *arena)
 {
     struct solve_result solved;
-    struct certificate_result made;
-    struct check_result heard;
     if (t->best_ns == INT64_MAX || !deceive(&solved, t, (int)(t->seed % (uint64_t)t->priced.stage_count), arena)) return;
-    make(&made, t, &solved, false, arena);
-    if (made.text && is_accepted(&heard, t, &made, arena) && heard.bound_ns > t->best_ns)
-        fail_msg("seed %llu: a wrong solver's bound %lld is accepted, the best plan takes %lld", (unsigned long long)t->seed, (long long)heard.bound_ns,
+    const struct certified c = certify_trial(t, &solved, false, arena);
+    if (c.made.text && c.heard.accepted && c.heard.bound_ns > t->best_ns)
+        fail_msg("seed %llu: a wrong solver's bound %lld is accepted, the best plan takes %lld", (unsigned long long)t->seed, (long long)c.heard.bound_ns,
                  (long long)t->best_ns);
     seen.refused++;
 }

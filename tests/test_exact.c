@@ -1,5 +1,5 @@
 // The promise that matters most: on small random problems the plan equals the best of all plans, to the nanosecond, and
-// `infeasible` is said exactly when there is none; and the judge accepts it. The oracle enumerates and replays without any code
+// `infeasible` is said exactly when there is none; the judge accepts it, and the checker its certificate. The oracle enumerates and replays without any code
 // of formulate or solve. Half of the problems have a layout of any schedule: tests/test_exact_schedules.c goes deeper there.
 //
 //   test_exact [PROBLEMS] [SEED]      make test runs 300, make test-exact 2,000
@@ -10,6 +10,7 @@
 #include "formulate/price.h"
 #include "solve/solve.h"
 #include "solve/verify.h"
+#include "tests/support/certified.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle.h"
 #include "tests/support/problems.h"
@@ -22,7 +23,7 @@ static uint64_t first_seed = 1;
 static struct {
     int feasible, infeasible, most_layers, most_stages, most_groups, long_ones, close_ones, textbook;
     int by_schedule[SCHEDULE_KIND_COUNT], compressed, budgeted, ruled, recomputed;
-    int64_t plans;
+    int64_t plans, certified, boxes, anew, bytes;
 } seen;
 
 static bool is_long_and_close(const struct oracle *e)
@@ -115,6 +116,17 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     seen.textbook++;
 }
 
+static void check_certificate_of(const struct priced *priced, const struct solve_result *result, const struct oracle *e, uint64_t seed, struct arena *arena)
+{
+    struct certified c;
+    struct error err;
+    if (!certify_best(&c, priced, result, e->plans ? e->best_ns : INT64_MAX, arena, &err)) fail_msg("seed %llu: %s", (unsigned long long)seed, err.text);
+    seen.certified++;
+    seen.anew += c.made.mended > 0;
+    seen.boxes += c.made.boxes;
+    seen.bytes += (int64_t)c.made.size;
+}
+
 static void check_one(uint64_t seed)
 {
     static const volatile int never = 0;
@@ -137,6 +149,7 @@ static void check_one(uint64_t seed)
     settings.threads = 1 + (int)(seed % 2);
     settings.start_search = seed % 3 != 0;      // the tree must stand on its own feet too
     settings.eliminate = seed % 5 != 0;
+    settings.evidence = true;
     CHECK_OK(solve_run(&result, &priced, &settings, NULL, &never, &arena, &err));
     if (!e.plans) {
         if (result.plan.outcome != OUTCOME_INFEASIBLE) fail_msg("seed %llu: there is no plan, solve says %s", name, outcome_names[result.plan.outcome]);
@@ -151,6 +164,7 @@ static void check_one(uint64_t seed)
         if (!verdict.accepted) fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule, verdict.violations[0].text);
         seen.feasible++;
     }
+    check_certificate_of(&priced, &result, &e, seed, &arena);
     count_dimensions(&problem, &priced, &e);
     if (seed % 4 == 1) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
@@ -176,6 +190,9 @@ static void sample_reaches_every_dimension(void **state)
            "recomputed optimum %d; >= 1 s %d, of these with optima 1 to 50 ns apart %d; textbook %d\n",
            seen.feasible, seen.infeasible, seen.most_layers, seen.most_stages, seen.most_groups,
            seen.compressed, seen.budgeted, seen.ruled, seen.recomputed, seen.long_ones, seen.close_ones, seen.textbook);
+    printf("exact: %lld certificates accepted, %lld boxes, %lld bytes; %lld with boxes closed anew\n", (long long)seen.certified, (long long)seen.boxes,
+           (long long)seen.bytes, (long long)seen.anew);
+    assert_int_equal(seen.certified, problem_count);
     int full = problem_count >= 2000, least = full ? DIMENSION_MIN : problem_count / 40;
     assert_true(seen.infeasible >= least && seen.feasible >= least);
     assert_true(seen.most_layers >= least && seen.most_stages >= least && seen.most_groups >= least);

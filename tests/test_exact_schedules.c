@@ -1,6 +1,6 @@
 // The same promise as tests/test_exact.c, schedule by schedule: on small random priced problems of every schedule, with
 // ranks of several stages, slices, weight gradients split off, local losses and iterations that overlap, the plan equals the
-// best of all plans to the nanosecond, whichever way it is searched for.
+// best of all plans to the nanosecond, whichever way it is searched for, and each proof of the two ways that prove is certified.
 //
 //   test_exact_schedules [PROBLEMS] [SEED] [SCHEDULE]      PROBLEMS of each schedule, or of the one named; make test runs 25
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "solve/solve.h"
+#include "tests/support/certified.h"
 #include "tests/support/check.h"
 #include "tests/support/oracle.h"
 #include "tests/support/random_priced.h"
@@ -21,7 +22,7 @@ static const char *const way_names[WAY_COUNT] = {"default", "tree alone", "intop
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
 static const char *only;            // NULL: all schedules
-static struct { int feasible, infeasible, periodic, local, by_way[WAY_COUNT]; int64_t plans; } seen[SCHEDULE_KIND_COUNT];
+static struct { int feasible, infeasible, periodic, local, by_way[WAY_COUNT]; int64_t plans, certified; } seen[SCHEDULE_KIND_COUNT];
 
 static struct solve_settings settings_of(enum way way, uint64_t seed)
 {
@@ -30,7 +31,7 @@ static struct solve_settings settings_of(enum way way, uint64_t seed)
     settings.progress = 0;
     settings.seed = (int64_t)(seed % 7);
     settings.threads = 1 + (int)(seed % 2);
-    settings.recheck = way < WAY_INTOPT;
+    settings.recheck = settings.evidence = way < WAY_INTOPT;
     settings.start_search = settings.eliminate = way == WAY_DEFAULT;
     if (way >= WAY_INTOPT) settings.engine = ENGINE_INTOPT;
     if (way == WAY_TEXTBOOK) settings.formulation = FORMULATION_TEXTBOOK;
@@ -58,6 +59,11 @@ static void check_way(const struct priced *p, const struct oracle *e, enum way w
             fail_msg("%s: %s, bound %lld ns, optimum %lld ns", name, outcome_names[result.plan.outcome], (long long)result.plan.bound_ns,
                      (long long)e->best_ns);
         if (result.plan.bound_ns > e->best_ns) fail_msg("%s: the bound is above the optimum", name);
+    }
+    if (settings.evidence) {
+        struct certified c;
+        if (!certify_best(&c, p, &result, e->plans ? e->best_ns : INT64_MAX, &arena, &err)) fail_msg("%s: %s", name, err.text);
+        seen[p->layout.schedule].certified++;
     }
     seen[p->layout.schedule].by_way[way]++;
     arena_close(&arena);
@@ -109,9 +115,9 @@ static void plan_is_the_best_of_all(void **state)
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++) {
         if (only && strcmp(only, schedule_names[kind])) continue;
         for (int i = 0; i < problem_count; i++) check_one((enum schedule_kind)kind, first_seed + (uint64_t)i);
-        printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local losses; tree alone %d, intopt %d, textbook %d\n",
+        printf("%s: %d feasible with %lld plans, %d infeasible, %d without barrier, %d with local losses; tree alone %d, intopt %d, textbook %d; %lld certificates accepted\n",
                schedule_names[kind], seen[kind].feasible, (long long)seen[kind].plans, seen[kind].infeasible, seen[kind].periodic,
-               seen[kind].local, seen[kind].by_way[WAY_TREE_ALONE], seen[kind].by_way[WAY_INTOPT], seen[kind].by_way[WAY_TEXTBOOK]);
+               seen[kind].local, seen[kind].by_way[WAY_TREE_ALONE], seen[kind].by_way[WAY_INTOPT], seen[kind].by_way[WAY_TEXTBOOK], (long long)seen[kind].certified);
         assert_true(seen[kind].feasible >= problem_count / 3 && seen[kind].infeasible >= problem_count / 25);
         assert_true(seen[kind].periodic >= problem_count / 25 && seen[kind].local >= problem_count / 25);
     }

@@ -19,12 +19,19 @@ static const char *scratch_path(struct arena *arena)
     return arena_print(arena, "%s/plumbline-check-%ld.json", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm", (long)getpid());
 }
 
-struct check_text check_trial_save(const struct priced *p, const char *file, struct arena *arena)
+static struct check_text save(const struct priced *p, const char *file, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct check_text text = {.file = file};
     const char *path = scratch_path(arena);
     if (priced_save(p, path, arena, &err) || file_read(path, &text.text, &text.size, arena, &err)) fail_msg("%s", err.text);
+    return text;
+}
+
+struct check_text check_trial_save(const struct priced *p, const char *file, struct arena *arena)
+{
+    struct check_text text = save(p, file, arena);
+    unlink(scratch_path(arena));
     return text;
 }
 
@@ -48,7 +55,7 @@ bool check_trial_draw(struct check_trial *t, uint64_t seed, struct arena *arena)
     else random_priced_of(&t->priced, kind, &state, arena);
     t->priced.layout.expert = 1;
     if (t->priced.layout.virtual_stages > 1 && seed / (SCHEDULE_KIND_COUNT + 1) % 2) make_alike(&t->priced);
-    t->text = check_trial_save(&t->priced, "priced.json", arena);
+    t->text = save(&t->priced, "priced.json", arena);
     bool valid = priced_load(&t->priced, scratch_path(arena), arena, &err) == OK;
     unlink(scratch_path(arena));
     struct schedule_request request = schedule_request_of(&t->priced);
