@@ -97,7 +97,7 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
 
 # What the planner does not link, for its own tests.
-$(OUT)/tests/test_measure $(OUT)/tests/test_kernels: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
+$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all

@@ -32,6 +32,10 @@ struct median sample_median(const struct sample *s, struct arena *arena);
 // The stopping rule: at a look, and the interval's width at most `width` of the median. One launch.
 bool sample_is_narrow(const struct sample *s, double width, struct arena *arena);
 
+// Marks, of each launch's repetitions, those further from its median than 5 x 1.4826 x the median absolute deviation (of
+// at least 0.1 % of the median). None is dropped anywhere; the marks tell where to look.
+void sample_flag_outliers(struct sample *s, struct arena *arena);
+
 int sample_launches(const struct sample *s);    // entries of launch_repetitions that count, 1 without them
 
 // |t| stays below this with the given probability; freedom >= 1.

@@ -10,6 +10,7 @@
 struct backend_settings {
     int threads;
     uint64_t seed;
+    const char *options;        // KEY=VALUE,... of one back end; NULL: none given. Others refuse them
 };
 
 struct backend {
@@ -27,11 +28,19 @@ struct backend {
     // they cannot be observed.
     enum status (*observe)(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err);
     bool has_host;              // the device has a memory of its own, and transfers to and from its host
+    // May be NULL: the device's state now (all but `first`), asked for at most some 50 times a second; false: not known.
+    bool (*condition)(void *session, struct condition *now);
+    // May be NULL: the seconds that budgets are counted in; else the machine's monotonic clock.
+    double (*clock)(void *session);
 };
 
+double clock_seconds(void);     // monotonic
+double backend_seconds(const struct backend *backend, void *session);
+
 extern const struct backend *const backends[];      // ended by NULL
-extern const struct backend backend_cpu;
+extern const struct backend backend_cpu, backend_simulated;
 
 const struct backend *backend_find(const char *name);       // NULL: none
+const char *backend_names(struct arena *arena);             // "cpu, simulated"
 
 #endif

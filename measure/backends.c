@@ -1,13 +1,33 @@
 // The table of back ends.
 #include <string.h>
+#include <time.h>
 
 #include "measure/backend.h"
 
-const struct backend *const backends[] = {&backend_cpu, NULL};
+const struct backend *const backends[] = {&backend_cpu, &backend_simulated, NULL};
 
 const struct backend *backend_find(const char *name)
 {
     for (int i = 0; backends[i]; i++)
         if (!strcmp(backends[i]->name, name)) return backends[i];
     return NULL;
+}
+
+const char *backend_names(struct arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; backends[i]; i++) text = arena_print(arena, "%s%s%s", text, i ? ", " : "", backends[i]->name);
+    return text;
+}
+
+double clock_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double backend_seconds(const struct backend *backend, void *session)
+{
+    return backend->clock ? backend->clock(session) : clock_seconds();
 }

@@ -62,6 +62,9 @@ struct cell {
     struct sample sample;
     int capacity;               // of sample.seconds
     bool done;                  // its interval is narrow enough
+    int target;                 // repetitions until the next look (rounds.c)
+    double spent_s;             // by all its repetitions and warm-ups, what is not timed included
+    double relative_width;      // of its interval at the last look
 };
 
 #endif

@@ -7,7 +7,7 @@
 
 static const double share_for_least_work = 0.4;
 
-static enum status run(struct take_settings *s, struct request_settings *asked, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code, struct arena *arena, struct error *err)
 {
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
@@ -21,13 +21,12 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     int cell_count;
     cells_choose_compression(&cells, &cell_count, &request, arena);
     TRY(take_cells(&take, cells, cell_count, arena, err));
-    return take_save(&take, arena, err);
+    return take_save(&take, exit_code, arena, err);
 }
 
 enum status measure_compress(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    struct take_settings s = take_defaults();
+    struct take_settings s = take_defaults(argc, argv, arena);
     struct request_settings r = {.tensors = "1", .contexts = "1", .micro_batches = "1", .ranks = "4,16,64",
                                  .recompute = "none", .sequence = 1024, .precision = FP32};
     const struct option options[] = {
@@ -37,11 +36,12 @@ enum status measure_compress(int argc, char **argv, int *exit_code, struct arena
         {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 22, NULL, "tokens of a sequence (1024)"},
         {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL, "ranks of the low-rank compression (4,16,64)"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "of the messages (fp32)"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes instead of three"},
+        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes instead of three, and --budget-s 12 --width 0.1 where these are not given"},
         TAKE_OPTIONS(&s),
     };
     bool helped;
     TRY(options_read(argc, argv, "plumbline measure compress [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
                      NULL, &helped, err));
-    return helped ? OK : run(&s, &r, arena, err);
+    take_complete(&s, r.quick);
+    return helped ? OK : run(&s, &r, exit_code, arena, err);
 }

@@ -8,7 +8,7 @@
 // Of the budget, for the repetitions that have to be; the rest goes where the intervals are still wide.
 static const double share_for_least_work = 0.4;
 
-static enum status run(struct take_settings *s, struct request_settings *asked, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code, struct arena *arena, struct error *err)
 {
     struct cells_request request = {.threads = (int)s->threads};
     struct take take;
@@ -28,13 +28,12 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
         take.samples.document.sources = &source;
         take.samples.document.source_count = 1;
     }
-    return take_save(&take, arena, err);
+    return take_save(&take, exit_code, arena, err);
 }
 
 enum status measure_compute(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    struct take_settings s = take_defaults();
+    struct take_settings s = take_defaults(argc, argv, arena);
     struct request_settings r = {.tensors = "1", .contexts = "1", .micro_batches = "1", .ranks = "16",
                                  .recompute = "none,selective,full", .sequence = 1024, .precision = FP32};
     const struct option options[] = {
@@ -51,11 +50,12 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "(fp32)"},
         {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL, "attention by a fused kernel, where the device has one"},
         {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL, "whole layers as captured graphs too, where the device has them"},
-        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes of each kernel instead of three"},
+        {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are not given"},
         TAKE_OPTIONS(&s),
     };
     bool helped;
     TRY(options_read(argc, argv, "plumbline measure compute [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
                      NULL, &helped, err));
-    return helped ? OK : run(&s, &r, arena, err);
+    take_complete(&s, r.quick);
+    return helped ? OK : run(&s, &r, exit_code, arena, err);
 }

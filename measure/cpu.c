@@ -27,6 +27,7 @@ static enum status cpu_open(void **session, const struct backend_settings *setti
 {
     if (precision != FP32)
         return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s", precision_names[precision]);
+    if (settings->options) return fail(err, BAD_INPUT, "--simulate: the back end is cpu, expected --backend simulated beside it");
     struct session *s = TAKE(arena, 1, struct session);
     s->seed = settings->seed;
     openblas_set_num_threads(1);

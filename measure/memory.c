@@ -18,7 +18,7 @@ static void add_ladder(struct chooser *c, enum work work, enum sample_kind kind,
     }
 }
 
-static enum status run(struct take_settings *s, int64_t largest_mib, struct arena *arena, struct error *err)
+static enum status run(struct take_settings *s, int64_t largest_mib, int *exit_code, struct arena *arena, struct error *err)
 {
     struct take take;
     TRY(take_open(&take, s, FP32, arena, err));
@@ -38,13 +38,12 @@ static enum status run(struct take_settings *s, int64_t largest_mib, struct aren
         fprintf(stderr, "%s: no transfers between device and host: the device is the host\n", take.backend->name);
     }
     TRY(take_cells(&take, c.cells, c.count, arena, err));
-    return take_save(&take, arena, err);
+    return take_save(&take, exit_code, arena, err);
 }
 
 enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    struct take_settings s = take_defaults();
+    struct take_settings s = take_defaults(argc, argv, arena);
     int64_t largest_mib = 256;
     const struct option options[] = {
         {"--largest-mib", OPTION_INT, &largest_mib, 1, 1 << 16, NULL, "the largest copy or transfer: 64 KiB, four times that, up to this (256)"},
@@ -53,5 +52,6 @@ enum status measure_memory(int argc, char **argv, int *exit_code, struct arena *
     bool helped;
     TRY(options_read(argc, argv, "plumbline measure memory [OPTION ...]", options, ARRAY_LENGTH(options), NULL, 0, 0,
                      NULL, &helped, err));
-    return helped ? OK : run(&s, largest_mib, arena, err);
+    take_complete(&s, false);
+    return helped ? OK : run(&s, largest_mib, exit_code, arena, err);
 }

@@ -1,41 +1,44 @@
 #include "measure/take.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "data/file.h"
+#include "data/intervals.h"
 #include "measure/cells.h"
+#include "measure/interrupts.h"
+#include "measure/record.h"
 #include "measure/rounds.h"
 
-enum { PROBE_REPETITIONS = 5, REPETITIONS_MAX = 2000 };
+enum { PROBE_REPETITIONS = 5 };
 
-struct take_settings take_defaults(void)
+struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return (struct take_settings){.backend = "cpu", .output = "-", .threads = processors > 0 ? processors : 1, .seed = 1,
-                                  .budget_s = 20, .width = 0.05};
+                                  .command = record_command(argc, argv, arena)};
 }
 
-static const char *time_now(struct arena *arena)
+void take_complete(struct take_settings *s, bool quick)
 {
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return arena_copy_text(arena, text);
+    if (s->budget_s == 0) s->budget_s = quick ? 12 : 20;
+    if (s->width == 0) s->width = quick ? 0.1 : 0.05;
 }
 
 enum status take_open(struct take *t, const struct take_settings *s, enum precision precision, struct arena *arena, struct error *err)
 {
-    *t = (struct take){.settings = s, .backend = backend_find(s->backend), .begin_s = clock_seconds()};
+    *t = (struct take){.settings = s, .backend = backend_find(s->backend)};
     TRY(file_check_place(s->output, err));
-    if (!t->backend) return fail(err, BAD_INPUT, "--backend: unknown back end '%s'", s->backend);
-    struct backend_settings settings = {(int)s->threads, (uint64_t)s->seed};
+    if (!t->backend) return fail(err, BAD_INPUT, "--backend: expected one of %s, found '%s'", backend_names(arena), s->backend);
+    if (s->simulate && t->backend != &backend_simulated) return fail(err, BAD_INPUT, "--simulate: expected --backend simulated beside it");
+    if (!t->backend->clock) t->begin_s = clock_seconds();
+    interrupts_listen();
+    const struct backend_settings settings = {.threads = (int)s->threads, .seed = (uint64_t)s->seed, .options = s->simulate};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
     t->backend->describe(t->session, &t->samples.machine, arena);
     if (s->name) t->samples.machine.gpu = s->name;
-    t->samples.machine.taken_at = time_now(arena);
+    if (!t->samples.machine.taken_at) t->samples.machine.taken_at = record_time(arena);
+    record_launch(&t->samples, s->seed, s->command, arena);
     return OK;
 }
 
@@ -55,32 +58,41 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
     return OK;
 }
 
+static void tell(const struct take *t, const struct rounds_result *r, int cell_count, int kept)
+{
+    const struct machine *m = &t->samples.machine;
+    if (t->settings->quiet) return;
+    fprintf(stderr,
+            "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the %s; "
+            "%d outliers, %d throttled repetitions\n",
+            kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s", r->repetitions, r->elapsed_s, r->done,
+            100 * t->settings->width, kept - r->done, r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
+    if (kept < cell_count) fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n", cell_count - kept);
+}
+
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err)
 {
     const struct take_settings *s = t->settings;
-    struct samples *all = &t->samples;
     TRY(t->backend->prepare(t->session, cells, cell_count, arena, err));
-    struct rounds_settings rounds = {
+    const struct rounds_settings rounds = {
         .budget_s = s->budget_s, .begin_s = t->begin_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = !s->quiet && isatty(STDERR_FILENO),
+        .repetitions_max = LOOK_LAST, .warm_ups = 1, .seed = (uint64_t)s->seed,
+        .progress = !s->quiet && isatty(STDERR_FILENO), .interrupted = interrupts_came,
     };
     struct rounds_result result;
     rounds_run(&result, t->backend, t->session, cells, cell_count, &rounds, arena);
-    int count = all->sample_count + cell_count;
-    all->samples = arena_grow(arena, all->samples, (size_t)all->sample_count, (size_t)count, sizeof *all->samples);
-    for (int i = 0; i < cell_count; i++) all->samples[all->sample_count + i] = cells[i].sample;
-    all->sample_count = count;
-    if (!s->quiet)
-        fprintf(stderr,
-                "measured %d operations on %s, %d thread%s: %d repetitions in %.1f s; %d narrower than %g %%, %d "
-                "stopped by the budget\n",
-                cell_count, all->machine.processor, all->machine.threads, all->machine.threads == 1 ? "" : "s",
-                result.repetitions, result.elapsed_s, result.done, 100 * s->width, cell_count - result.done);
+    t->interrupted |= result.interrupted;
+    int before = t->samples.sample_count;
+    record_cells(&t->samples, cells, cell_count, arena);
+    tell(t, &result, cell_count, t->samples.sample_count - before);
     return OK;
 }
 
-enum status take_save(struct take *t, struct arena *arena, struct error *err)
+enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err)
 {
-    return samples_save(&t->samples, t->settings->output, arena, err);
+    if (t->interrupted && !t->samples.sample_count) return fail(err, SYSTEM, "interrupted before the first repetition; nothing is written");
+    interrupts_ignore();
+    TRY(samples_save(&t->samples, t->settings->output, arena, err));
+    if (t->interrupted) *exit_code = EXIT_OPEN;
+    return OK;
 }

@@ -5,11 +5,13 @@
 
 #include "data/options.h"
 #include "measure/backend.h"
+#include "measure/simulated.h"
 
 struct take_settings {
-    const char *backend, *output, *name;
+    const char *backend, *simulate, *output, *name;
+    const char *command;        // as it was given, for the document
     int64_t threads, seed;
-    double budget_s, width;
+    double budget_s, width;     // 0: not given
     bool quiet;
 };
 
@@ -20,18 +22,22 @@ struct take {
     double begin_s;
     double gemm_flop_per_s, copy_bytes_per_s;   // guessed
     struct samples samples;
+    bool interrupted;           // by a signal: the document has what was taken until then
 };
 
-struct take_settings take_defaults(void);
+struct take_settings take_defaults(int argc, char **argv, struct arena *arena);
+// What was not given: 20 s and 5 %, or, quick, 12 s and 10 %.
+void take_complete(struct take_settings *settings, bool quick);
 
 // The options that every sub-command has, for its own table.
 #define TAKE_OPTIONS(s) \
     {"--threads", OPTION_INT, &(s)->threads, 1, 1024, NULL, "(all processors)"}, \
     {"--budget-s", OPTION_NUMBER, &(s)->budget_s, 0.01, 1e6, NULL, "seconds to spend; at least 8 repetitions are taken in any case (20)"}, \
-    {"--width", OPTION_NUMBER, &(s)->width, 1e-6, 10, NULL, "an interval this narrow, relative to its median, is enough (0.05)"}, \
+    {"--width", OPTION_NUMBER, &(s)->width, 1e-6, 10, NULL, "a 95 % interval this narrow, relative to its median, is enough (0.05)"}, \
     {"--seed", OPTION_INT, &(s)->seed, 0, 1e15, NULL, "for the operands' values and the order of the repetitions (1)"}, \
     {"--name", OPTION_TEXT, &(s)->name, 0, 0, NULL, "what the costs call the device (the processor's or device's name)"}, \
-    {"--backend", OPTION_TEXT, &(s)->backend, 0, 0, NULL, "the device: cpu (cpu)"}, \
+    {"--backend", OPTION_TEXT, &(s)->backend, 0, 0, NULL, "the device: cpu, cuda or simulated (cpu)"}, \
+    {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help}, \
     {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"}, \
     {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
 
@@ -39,6 +45,7 @@ enum status take_open(struct take *t, const struct take_settings *settings, enum
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
 // Adds the cells' samples to the document.
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err);
-enum status take_save(struct take *t, struct arena *arena, struct error *err);
+// *exit_code: EXIT_OPEN after a signal.
+enum status take_save(struct take *t, int *exit_code, struct arena *arena, struct error *err);
 
 #endif

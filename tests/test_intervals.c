@@ -95,6 +95,23 @@ static void test_every_path(void **state)
         }
 }
 
+// The interval of a fixed number, summed term by term elsewhere; of very many, where the normal distribution puts it.
+static void test_fixed_numbers(void **state)
+{
+    enum { MOST = 200000 };
+    double *sorted = TAKE(*state, MOST, double), median, low, high;
+    for (int i = 0; i < MOST; i++) sorted[i] = i + 1;
+    for (int n = 6; n <= 1000; n++) {
+        assert_true(median_interval(sorted, n, 0.95, &median, &low, &high) >= 0.95);
+        assert_true(low == rank_fixed(n) && high == n + 1 - low);
+    }
+    for (int n = 1001; n <= MOST; n = n * 5 / 3) {
+        double reached = median_interval(sorted, n, 0.95, &median, &low, &high);
+        assert_true(reached >= 0.95 && reached < 0.95 + 0.3 / sqrt(n));
+        assert_true(fabs(low - (n - 1.959964 * sqrt(n)) / 2) < 1.5 && high == n + 1 - low);
+    }
+}
+
 static struct sample numbers(int count, const char *stopped_by, double *seconds)
 {
     for (int i = 0; i < count; i++) seconds[i] = (i * 7 + 3) % count + 1;       // 1 .. count in some order: 7 must not divide it
@@ -192,7 +209,7 @@ static int close_arena(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looks_spend_five_percent), cmocka_unit_test(test_every_path),
+        cmocka_unit_test(test_looks_spend_five_percent), cmocka_unit_test(test_every_path), cmocka_unit_test(test_fixed_numbers),
         cmocka_unit_test(test_which_interval),           cmocka_unit_test(test_stopping_at_looks),
         cmocka_unit_test(test_launches_by_hand),
     };

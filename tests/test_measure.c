@@ -218,7 +218,7 @@ static double planted_repeat(void *session, const struct cell *cell)
 
 static void test_rounds(void **state)
 {
-    enum { CELLS = 12, MOST = 40 };
+    enum { CELLS = 12, MOST = 36 };
     const struct backend planted = {.name = "planted", .repeat = planted_repeat};
     struct planted session = {.seed = 3};
     struct cell cells[CELLS] = {{.capacity = 0}};
