@@ -21,17 +21,32 @@ static void put_row(double *row, const struct fit_point *p, int columns)
     for (int j = 0; j < columns; j++) row[j] = values[j];
 }
 
+// Deviations are shares of the time, of the line's own in the end: shares of what was measured would prefer the points that came out
+// fast by chance.
+enum { REWEIGHTINGS = 4, REWEIGHTING_MOST = 4 };
+
 static enum status solve_line(struct linear *x, enum line line, const struct fit_point *points, int count, struct arena *arena,
                               struct error *err)
 {
     int columns = columns_of(line);
-    double *design = TAKE(arena, count * columns, double), *observed = TAKE(arena, count, double), *deviation = TAKE(arena, count, double);
+    double *design = TAKE(arena, count * columns, double), *observed = TAKE(arena, count, double), *deviation = TAKE(arena, count, double),
+           *share = TAKE(arena, count, double);
     points_deviations(deviation, points, count, arena);
     for (int i = 0; i < count; i++) {
         put_row(&design[i * columns], &points[i], columns);
         observed[i] = points[i].seconds - points[i].explained_s;
+        share[i] = deviation[i] / points[i].seconds;
     }
-    return fit_linear(x, count, columns, design, observed, deviation, arena, err);
+    TRY(fit_linear(x, count, columns, design, observed, deviation, arena, err));
+    for (int round = 0; round < REWEIGHTINGS; round++) {
+        for (int i = 0; i < count; i++) {
+            double predicted = points[i].explained_s;
+            for (int j = 0; j < columns; j++) predicted += design[i * columns + j] * x->x[j].value;
+            deviation[i] = share[i] * fmax(predicted, points[i].seconds / REWEIGHTING_MOST);
+        }
+        TRY(fit_linear(x, count, columns, design, observed, deviation, arena, err));
+    }
+    return OK;
 }
 
 // Work per second out of seconds per work. A slope whose interval reaches 0 leaves the upper end open: it is taken as far above

@@ -10,7 +10,7 @@
 static const double normal_95 = 1.959963984540054;
 // No clock and no machine is steadier than this share of the time; keeps lucky points from deciding a line.
 static const double deviation_floor = 1e-3;
-static const double wide_interval = 3;
+static const double wide_interval = 10;
 
 static int compare_numbers(const void *a, const void *b)
 {

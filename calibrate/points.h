@@ -29,7 +29,7 @@ enum status point_of_sample(struct fit_point *p, const struct sample *s, double 
 struct point_notes points_note(const struct fit_point *points, int count, struct arena *arena);
 
 // Weights: the points' relative deviations are taken to be alike (their median), because an interval of few repetitions is itself
-// uncertain; one three times as wide as that counts for less. deviation[count], in seconds, above 0.
+// uncertain; one ten times as wide as that counts for less. deviation[count], in seconds, above 0.
 void points_deviations(double *deviation, const struct fit_point *points, int count, struct arena *arena);
 
 // Ascending in work; equal works in an order that the samples' order cannot change.
