@@ -29,8 +29,11 @@ static enum status fit_attention(struct fit **f, bool *apart, const struct input
 static enum status fit_precision(struct precision_fits *p, const struct calibration *c, struct arena *arena, struct error *err)
 {
     const struct fit *forward = c->kernels[KERNEL_ELEMENTWISE], *backward = c->kernels[KERNEL_ELEMENTWISE_BACKWARD];
-    for (int k = 0; k < KERNELS_OF_PRECISION; k++)
-        if (k != KERNEL_ATTENTION && k != KERNEL_ATTENTION_BACKWARD) TRY(kernel_fit(&p->kernels[k], c->inputs, (enum kernel)k, p->precision, arena, err));
+    TRY(kernel_fit(&p->kernels[KERNEL_GEMM], c->inputs, KERNEL_GEMM, p->precision, 0, arena, err));
+    double operands = p->kernels[KERNEL_GEMM] ? p->kernels[KERNEL_GEMM]->traffic_rate.value : 0;
+    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_DATA], c->inputs, KERNEL_GEMM_DATA, p->precision, operands, arena, err));
+    TRY(kernel_fit(&p->kernels[KERNEL_GEMM_WEIGHT], c->inputs, KERNEL_GEMM_WEIGHT, p->precision, operands, arena, err));
+    TRY(kernel_fit(&p->kernels[KERNEL_LOW_RANK], c->inputs, KERNEL_LOW_RANK, p->precision, 0, arena, err));
     TRY(fit_attention(&p->kernels[KERNEL_ATTENTION], &p->softmax_apart, c->inputs, KERNEL_ATTENTION, p->precision, forward, arena, err));
     return fit_attention(&p->kernels[KERNEL_ATTENTION_BACKWARD], &p->backward_apart, c->inputs, KERNEL_ATTENTION_BACKWARD, p->precision,
                          backward ? backward : forward, arena, err);
@@ -39,7 +42,7 @@ static enum status fit_precision(struct precision_fits *p, const struct calibrat
 static enum status fit_all(struct calibration *c, struct arena *arena, struct error *err)
 {
     const struct samples *all = &c->inputs->all;
-    for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++) TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, arena, err));
+    for (int k = KERNELS_OF_PRECISION; k < KERNEL_COUNT; k++) TRY(kernel_fit(&c->kernels[k], c->inputs, (enum kernel)k, PRECISION_COUNT, 0, arena, err));
     // Where nothing but copies tells how fast memory is, they do.
     if (!c->kernels[KERNEL_ELEMENTWISE]) c->kernels[KERNEL_ELEMENTWISE] = c->kernels[KERNEL_COPY];
     for (int precision = 0; precision < PRECISION_COUNT; precision++) {

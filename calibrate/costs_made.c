@@ -1,5 +1,5 @@
-// What the fits mean as costs. The overhead of a layer is what its calls cost beyond their work: four products, one attention, one
-// set of elementwise parts; or the empty block's time, whichever is more. docs/FORMULAS.md section 12.
+// What the fits mean as costs. The overhead of a layer's pass: four products (backward eight), one attention, one set of elementwise
+// parts. docs/FORMULAS.md section 12.
 #include "calibrate/calibrate.h"
 
 #include <math.h>
@@ -58,23 +58,34 @@ static struct interval sum_overheads(const struct fit *const *fits, const int *c
     return sum;
 }
 
-static void take_layer_overhead(struct estimate *to, const struct calibration *c, struct arena *arena)
+// What the calls of a pass cost beyond their work, or the empty block's time, whichever is more.
+static void take_overhead(struct estimate *to, const struct calibration *c, const struct fit *const *parts, const int *calls, int count,
+                          const struct fit *blocks, const char *what, struct arena *arena)
 {
-    // Of several precisions the first one's: the calls are the same.
-    const struct precision_fits *p = c->precision_count ? &c->precisions[0] : NULL;
-    const struct fit *gemm = p ? p->kernels[KERNEL_GEMM] : NULL, *blocks = c->kernels[KERNEL_EMPTY];
-    const struct fit *const parts[] = {gemm, p ? p->kernels[KERNEL_ATTENTION] : NULL, c->kernels[KERNEL_ELEMENTWISE]};
-    const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1};
-    if (!gemm && !blocks) return;
-    struct interval sum = sum_overheads(parts, calls, ARRAY_LENGTH(parts)), empty = {0, 0, 0};
+    struct interval sum = sum_overheads(parts, calls, count), empty = {0, 0, 0};
+    if (!parts[0] && !blocks) return;
     if (blocks) empty = (struct interval){1 / blocks->rate.value, 1 / blocks->rate.high, 1 / blocks->rate.low};
     if (blocks && !(sum.value > empty.value)) {
         *to = fitted(c, empty, blocks, arena);
         return;
     }
-    *to = fitted(c, sum, gemm, arena);
-    to->source = arena_print(arena, "overheads of the fits: %d gemm, 1 attention, 1 memory; gemm from %s", PRODUCTS_PER_BLOCK,
-                             inputs_source(c->inputs, gemm->points, gemm->point_count, arena));
+    *to = fitted(c, sum, parts[0], arena);
+    to->source = arena_print(arena, "overheads of the fits: %s; gemm from %s", what, inputs_source(c->inputs, parts[0]->points, parts[0]->point_count, arena));
+}
+
+static void take_layer_overheads(struct gpu_costs *g, const struct calibration *c, struct arena *arena)
+{
+    // Of several precisions the first one's: the calls are the same.
+    static const int calls[] = {PRODUCTS_PER_BLOCK, 1, 1}, calls_back[] = {PRODUCTS_PER_BLOCK, PRODUCTS_PER_BLOCK, 1, 1};
+    static const struct precision_fits none;
+    const struct precision_fits *p = c->precision_count ? &c->precisions[0] : &none;
+    const struct fit *const parts[] = {p->kernels[KERNEL_GEMM], p->kernels[KERNEL_ATTENTION], c->kernels[KERNEL_ELEMENTWISE]};
+    const struct fit *const back[] = {p->kernels[KERNEL_GEMM_DATA], p->kernels[KERNEL_GEMM_WEIGHT], p->kernels[KERNEL_ATTENTION_BACKWARD],
+                                      c->kernels[KERNEL_ELEMENTWISE_BACKWARD]};
+    take_overhead(&g->layer_overhead_s, c, parts, calls, ARRAY_LENGTH(parts), c->kernels[KERNEL_EMPTY], "4 gemm, 1 attention, 1 memory", arena);
+    if (back[0] && back[1])
+        take_overhead(&g->backward_overhead_s, c, back, calls_back, ARRAY_LENGTH(back), c->kernels[KERNEL_EMPTY],
+                      "4 gemm for inputs, 4 for weights, 1 attention, 1 memory, all backward", arena);
 }
 
 // ---- quantities
@@ -142,6 +153,11 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c, con
     struct precision_costs *to = find_or_add_precision(g, p->precision);
     take_rate(&to->gemm_flop_per_s, c, p->kernels[KERNEL_GEMM], arena);
     take_rate(&to->attention_flop_per_s, c, p->kernels[KERNEL_ATTENTION], arena);
+    take_rate(&to->backward_attention_flop_per_s, c, p->kernels[KERNEL_ATTENTION_BACKWARD], arena);
+    take_rate(&to->data_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_DATA], arena);
+    take_rate(&to->weight_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
+    const struct fit *gemm = p->kernels[KERNEL_GEMM];
+    if (gemm && gemm->traffic_rate.value > 0) to->operand_bytes_per_s = fitted(c, gemm->traffic_rate, gemm, arena);
     take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
     if (!(to->gemm_flop_per_s.value > 0)) {
         g->precision_count--;           // without products nothing is priced
@@ -155,7 +171,13 @@ static void take_gpu(struct gpu_costs *g, struct calibration *c, const struct ca
 {
     take_rate(&g->memory_bytes_per_s, c, c->kernels[KERNEL_ELEMENTWISE], arena);
     for (int i = 0; i < c->precision_count; i++) take_precision(g, c, &c->precisions[i], arena);
-    take_layer_overhead(&g->layer_overhead_s, c, arena);
+    take_rate(&g->backward_memory_bytes_per_s, c, c->kernels[KERNEL_ELEMENTWISE_BACKWARD], arena);
+    take_rate(&g->copy_bytes_per_s, c, c->kernels[KERNEL_COPY], arena);
+    take_rate(&g->top_k_values_per_s, c, c->kernels[KERNEL_TOP_K_COMPRESS], arena);
+    take_rate(&g->top_k_back_values_per_s, c, c->kernels[KERNEL_TOP_K_DECOMPRESS], arena);
+    take_rate(&g->quantise_values_per_s, c, c->kernels[KERNEL_QUANTISE_COMPRESS], arena);
+    take_rate(&g->quantise_back_values_per_s, c, c->kernels[KERNEL_QUANTISE_DECOMPRESS], arena);
+    take_layer_overheads(g, c, arena);
     const struct fit *low_rank = c->precision_count ? c->precisions[0].kernels[KERNEL_LOW_RANK] : NULL;
     if (low_rank) g->compression_overhead_s = fitted(c, low_rank->overhead_s, low_rank, arena);
     take_constants(g, c, settings, arena);

@@ -9,8 +9,8 @@
 
 const struct kernel_kind kernel_kinds[KERNEL_COUNT] = {
     [KERNEL_GEMM] = {"matrix products", SAMPLE_GEMM, NULL, "gradient", UNIT_FLOP, PRODUCT},
-    [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient", NULL, UNIT_FLOP, PRODUCT},
-    [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient", NULL, UNIT_FLOP, PRODUCT},
+    [KERNEL_GEMM_DATA] = {"matrix products, gradients of inputs", SAMPLE_GEMM, "data gradient", NULL, UNIT_FLOP, PLAIN},
+    [KERNEL_GEMM_WEIGHT] = {"matrix products, gradients of weights", SAMPLE_GEMM, "weight gradient", NULL, UNIT_FLOP, PLAIN},
     [KERNEL_ATTENTION] = {"attention", SAMPLE_ATTENTION, NULL, "backward", UNIT_FLOP, PLAIN},
     [KERNEL_ATTENTION_BACKWARD] = {"attention, backward", SAMPLE_ATTENTION, "backward", NULL, UNIT_FLOP, PLAIN},
     [KERNEL_LOW_RANK] = {"low-rank compression", SAMPLE_LOW_RANK, NULL, NULL, UNIT_FLOP, PLAIN},
@@ -33,6 +33,9 @@ bool kernel_has(enum kernel kernel, const struct sample *s)
     if (s->kind != k->kind || (k->with && !strstr(s->operation, k->with)) || (k->without && strstr(s->operation, k->without))) return false;
     return kernel != KERNEL_ELEMENTWISE || !strstr(s->operation, "copy");
 }
+
+// Of a time, what is left for the work itself, whatever another fit says of the rest.
+static const double least_share_left = 0.1;
 
 struct choice { enum kernel kernel; enum precision precision; };
 
@@ -74,7 +77,8 @@ static double documents_apart(const struct inputs *in, const struct fit *f, stru
     return documents > 1 ? greatest : 0;
 }
 
-enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel, enum precision precision, struct arena *arena, struct error *err)
+enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel, enum precision precision, double traffic_bytes_per_s,
+                       struct arena *arena, struct error *err)
 {
     const struct kernel_kind *k = &kernel_kinds[kernel];
     struct fit_point *points;
@@ -82,6 +86,8 @@ enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kern
     *f = NULL;
     TRY(kernel_points(&points, &count, in, kernel, precision, arena, err));
     if (!count) return OK;
+    for (int i = 0; i < count && traffic_bytes_per_s > 0; i++)
+        points[i].explained_s = fmin(points[i].traffic / traffic_bytes_per_s, (1 - least_share_left) * points[i].seconds);
     *f = TAKE(arena, 1, struct fit);
     TRY(fit_best(*f, in->all.document.path, sample_kind_names[k->kind], k->forms, k->form_count, points, count, arena, err));
     fit_widen(*f, documents_apart(in, *f, arena));

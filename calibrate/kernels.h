@@ -30,7 +30,8 @@ bool kernel_has(enum kernel kernel, const struct sample *s);
 // precision PRECISION_COUNT takes every one. *count 0: there are none, no error.
 enum status kernel_points(struct fit_point **points, int *count, const struct inputs *in, enum kernel kernel, enum precision precision,
                           struct arena *arena, struct error *err);
-// NULL where there are no samples, or too few sizes for a line.
-enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel, enum precision precision, struct arena *arena, struct error *err);
+// NULL where there are no samples. traffic_bytes_per_s: what another fit found the operands to take; 0: nothing is known of it.
+enum status kernel_fit(struct fit **f, const struct inputs *in, enum kernel kernel, enum precision precision, double traffic_bytes_per_s,
+                       struct arena *arena, struct error *err);
 
 #endif

@@ -144,17 +144,25 @@ static void show_estimate(FILE *to, const char *name, const struct estimate *e, 
 
 static void show_costs(FILE *to, const struct gpu_costs *g)
 {
-    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6}, mib = {"MiB", 1048576}, bytes = {"bytes", 1};
+    const struct unit gflop_per_s = {"GFLOP/s", 1e9}, gb_per_s = {"GB/s", 1e9}, us = {"us", 1e-6}, mib = {"MiB", 1048576}, bytes = {"bytes", 1}, one = {"", 1};
     fprintf(to, "costs of %s\n", g->gpu);
     for (int i = 0; i < g->precision_count; i++) {
         const struct precision_costs *p = &g->precisions[i];
         fprintf(to, "  in %s\n", precision_names[p->precision]);
         show_estimate(to, "matrix products", &p->gemm_flop_per_s, gflop_per_s);
+        show_estimate(to, "  for inputs' gradients", &p->data_gradient_flop_per_s, gflop_per_s);
+        show_estimate(to, "  for weights' gradients", &p->weight_gradient_flop_per_s, gflop_per_s);
+        show_estimate(to, "  operands", &p->operand_bytes_per_s, gb_per_s);
         show_estimate(to, "attention", &p->attention_flop_per_s, gflop_per_s);
+        show_estimate(to, "  backward", &p->backward_attention_flop_per_s, gflop_per_s);
         show_estimate(to, "low-rank compression", &p->low_rank_flop_per_s, gflop_per_s);
     }
     show_estimate(to, "memory", &g->memory_bytes_per_s, gb_per_s);
+    show_estimate(to, "  backward", &g->backward_memory_bytes_per_s, gb_per_s);
     show_estimate(to, "layer overhead", &g->layer_overhead_s, us);
+    show_estimate(to, "  backward", &g->backward_overhead_s, us);
+    show_estimate(to, "block over kernels", &g->forward_factor, one);
+    show_estimate(to, "  backward", &g->backward_factor, one);
     show_estimate(to, "compression overhead", &g->compression_overhead_s, us);
     show_estimate(to, "optimizer, per value", &g->step_bytes_per_value, bytes);
     show_estimate(to, "link to the host", &g->host_link_bytes_per_s, gb_per_s);

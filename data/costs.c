@@ -52,20 +52,20 @@ enum status estimate_get_optional(const struct json *object, struct estimate *e,
 
 static enum status read_precision(const struct json *object, struct precision_costs *p, struct arena *arena, struct error *err)
 {
-    struct json gemm = {0}, attention = {0}, low_rank = {0}, misaligned = {0};
-    struct json_field fields[] = {
+    struct json gemm = {0}, attention = {0}, low_rank = {0}, optional[OPTIONAL_PRECISION_COSTS] = {{0}};
+    struct json_field fields[4 + OPTIONAL_PRECISION_COSTS] = {
         FIELD_NAME("precision", REQUIRED, &p->precision, precision_names),
         FIELD_OBJECT("gemm_flop_per_s", REQUIRED, &gemm),
         FIELD_OBJECT("attention_flop_per_s", REQUIRED, &attention),
         FIELD_OBJECT("low_rank_flop_per_s", OPTIONAL, &low_rank),
-        FIELD_OBJECT("misaligned_gemm_share", OPTIONAL, &misaligned),
     };
+    optional_fields(fields + 4, optional, optional_precision_costs, OPTIONAL_PRECISION_COSTS);
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(estimate_get(&gemm, &p->gemm_flop_per_s, 1, RATE_MAX, arena, err));
     TRY(estimate_get(&attention, &p->attention_flop_per_s, 1, RATE_MAX, arena, err));
     p->low_rank_flop_per_s = assumed(p->gemm_flop_per_s.value);
     TRY(estimate_get_optional(&low_rank, &p->low_rank_flop_per_s, 1, RATE_MAX, arena, err));
-    return estimate_get_optional(&misaligned, &p->misaligned_gemm_share, 0, 1, arena, err);
+    return optional_get(p, optional, optional_precision_costs, OPTIONAL_PRECISION_COSTS, arena, err);
 }
 
 static enum status read_gpu(const struct json *object, struct gpu_costs *g, struct arena *arena, struct error *err)
@@ -217,7 +217,7 @@ static enum status check_gpu(const struct costs *c, int i, struct error *err)
         TRY(estimate_check(c, where, "gemm_flop_per_s", &p->gemm_flop_per_s, 1, RATE_MAX, err));
         TRY(estimate_check(c, where, "attention_flop_per_s", &p->attention_flop_per_s, 1, RATE_MAX, err));
         TRY(estimate_check(c, where, "low_rank_flop_per_s", &p->low_rank_flop_per_s, 1, RATE_MAX, err));
-        TRY(estimate_check(c, where, "misaligned_gemm_share", &p->misaligned_gemm_share, 0, 1, err));
+        TRY(optional_check(c, where, p, optional_precision_costs, OPTIONAL_PRECISION_COSTS, err));
         for (int n = 0; n < k; n++)
             if (g->precisions[n].precision == p->precision)
                 return fail(err, BAD_INPUT, "%s: %sprecision: \"%s\" stands twice", name_of(c), where, precision_names[p->precision]);
@@ -282,7 +282,7 @@ static void put_gpu(struct json_writer *w, const struct gpu_costs *g)
         estimate_put(w, "gemm_flop_per_s", &g->precisions[i].gemm_flop_per_s);
         estimate_put(w, "attention_flop_per_s", &g->precisions[i].attention_flop_per_s);
         estimate_put(w, "low_rank_flop_per_s", &g->precisions[i].low_rank_flop_per_s);
-        if (g->precisions[i].misaligned_gemm_share.value > 0) estimate_put(w, "misaligned_gemm_share", &g->precisions[i].misaligned_gemm_share);
+        optional_put(w, &g->precisions[i], optional_precision_costs, OPTIONAL_PRECISION_COSTS);
         json_close_object(w);
     }
     json_close_array(w);

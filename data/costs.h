@@ -25,6 +25,11 @@ struct precision_costs {
     struct estimate attention_flop_per_s;       // reached in scores and context
     struct estimate low_rank_flop_per_s;        // reached by low-rank compression
     struct estimate misaligned_gemm_share;      // of the GEMM rate where a shard of the vocabulary is no multiple of 8; 0: all of it
+    // Not stated: 0.
+    struct estimate data_gradient_flop_per_s;   // reached by the products for gradients of inputs; 0: as gemm_flop_per_s
+    struct estimate weight_gradient_flop_per_s; // and of weights
+    struct estimate operand_bytes_per_s;        // beside the FLOP, of every product's three matrices; 0: they cost nothing
+    struct estimate backward_attention_flop_per_s;      // 0: as attention_flop_per_s
 };
 
 struct gpu_costs {
@@ -36,6 +41,9 @@ struct gpu_costs {
     struct estimate compression_overhead_s;     // fixed, per compression or decompression
     struct estimate constant_bytes;             // context and libraries on each GPU
     // Not stated: 0.
+    struct estimate backward_memory_bytes_per_s;        // reached by the gradients of norms and activations; 0: as memory_bytes_per_s
+    struct estimate backward_overhead_s;        // fixed, per layer backward; 0: as layer_overhead_s
+    struct estimate forward_factor, backward_factor;    // of a whole block over the sum of its kernels; 0: 1
     struct estimate layer_launch_s;             // the host's least time to start a layer's kernels, forward; backward twice
     struct estimate embedding_launch_share;     // of it, in an embedding's pass
     struct estimate collective_launch_s;        // added to each collective of tensor ranks
@@ -44,6 +52,9 @@ struct gpu_costs {
     struct estimate host_link_bytes_per_s;      // between the GPU and its host, one direction
     struct estimate communicator_bytes;         // of each parallel dimension above 1
     struct estimate library_bytes;              // workspaces inside the allocator
+    // Measured for choices that are not priced yet (docs/FORMATS.md): values per second, and bytes of a copy on the device.
+    struct estimate copy_bytes_per_s;
+    struct estimate top_k_values_per_s, top_k_back_values_per_s, quantise_values_per_s, quantise_back_values_per_s;
 };
 
 // A layer of the model measured on a GPU, outright: one micro-batch, one pass.

@@ -8,7 +8,19 @@
 
 #define SHARE_TOLERANCE 1e-9
 
+const struct optional_cost optional_precision_costs[OPTIONAL_PRECISION_COSTS] = {
+    {"misaligned_gemm_share", offsetof(struct precision_costs, misaligned_gemm_share), 1},
+    {"data_gradient_flop_per_s", offsetof(struct precision_costs, data_gradient_flop_per_s), 1e21},
+    {"weight_gradient_flop_per_s", offsetof(struct precision_costs, weight_gradient_flop_per_s), 1e21},
+    {"operand_bytes_per_s", offsetof(struct precision_costs, operand_bytes_per_s), 1e21},
+    {"backward_attention_flop_per_s", offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
+};
+
 const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
+    {"backward_memory_bytes_per_s", offsetof(struct gpu_costs, backward_memory_bytes_per_s), 1e21},
+    {"backward_overhead_s", offsetof(struct gpu_costs, backward_overhead_s), 1e6},
+    {"forward_factor", offsetof(struct gpu_costs, forward_factor), 100},
+    {"backward_factor", offsetof(struct gpu_costs, backward_factor), 100},
     {"layer_launch_s", offsetof(struct gpu_costs, layer_launch_s), 1e6},
     {"embedding_launch_share", offsetof(struct gpu_costs, embedding_launch_share), 100},
     {"collective_launch_s", offsetof(struct gpu_costs, collective_launch_s), 1e6},
@@ -17,6 +29,11 @@ const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS] = {
     {"host_link_bytes_per_s", offsetof(struct gpu_costs, host_link_bytes_per_s), 1e21},
     {"communicator_bytes", offsetof(struct gpu_costs, communicator_bytes), 1125899906842624.0},
     {"library_bytes", offsetof(struct gpu_costs, library_bytes), 1125899906842624.0},
+    {"copy_bytes_per_s", offsetof(struct gpu_costs, copy_bytes_per_s), 1e21},
+    {"top_k_values_per_s", offsetof(struct gpu_costs, top_k_values_per_s), 1e21},
+    {"top_k_back_values_per_s", offsetof(struct gpu_costs, top_k_back_values_per_s), 1e21},
+    {"quantise_values_per_s", offsetof(struct gpu_costs, quantise_values_per_s), 1e21},
+    {"quantise_back_values_per_s", offsetof(struct gpu_costs, quantise_back_values_per_s), 1e21},
 };
 
 const struct optional_cost optional_transfer_costs[OPTIONAL_TRANSFER_COSTS] = {

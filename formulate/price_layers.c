@@ -24,35 +24,63 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 // Compute alone: forward, backward of inputs and weights together, and of that the weights' part.
 struct compute { double forward, backward, weight, attention; };
 
-static double gemm_rate(const struct pricing *x, const struct layer_run *run, int group)
+// What products reach: forward, for the gradients of inputs and of weights; FLOP per second.
+struct product_rates { double forward, data, weight; };
+
+static double or_else(const struct estimate *stated, double otherwise) { return stated->value > 0 ? stated->value : otherwise; }
+
+static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run, int group)
 {
     const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
-    double rate = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
+    double forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
+    struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward), or_else(&rates->weight_gradient_flop_per_s, forward)};
     bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmod(x->v / x->t, 8) != 0;
-    return misaligned ? rate * share : rate;
+    return misaligned ? (struct product_rates){r.forward * share, r.data * share, r.weight * share} : r;
 }
 
 // A pass over the layer's own matrices. Small batches over quantised weights are bound by reading them.
-static double matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+static double matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, double rate, int group)
 {
-    double seconds = work->linear / gemm_rate(x, run, group);
+    double seconds = work->linear / rate;
     if (!run->weight_bits) return seconds;
     double values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
     return fmax(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t / x->gpus[group]->memory_bytes_per_s.value);
 }
 
+static double operands_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+{
+    const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
+    return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value : 0;
+}
+
 static struct compute compute_of(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
 {
-    double memory = x->gpus[group]->memory_bytes_per_s.value, overhead = run->kind == LAYER_EMBEDDING ? 0 : x->gpus[group]->layer_overhead_s.value;
-    double beta = x->problem->job.layout.fused_attention ? 2.5 : 2, gemm = gemm_rate(x, run, group);
-    double matrices = matrices_s(x, run, work, group), adapters = work->adapters / gemm;
+    const struct gpu_costs *gpu = x->gpus[group];
+    double memory = gpu->memory_bytes_per_s.value, back = or_else(&gpu->backward_memory_bytes_per_s, memory);
+    double attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s, x->rates[group]->attention_flop_per_s.value);
+    double beta = x->problem->job.layout.fused_attention ? 2.5 : 2, operands = operands_s(x, run, work, group);
+    struct product_rates rates = product_rates_of(x, run, group);
     struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
-    c.forward = matrices + adapters + c.attention + (work->memory + work->casts) / memory + overhead;
-    c.backward = matrices * (run->frozen ? 1 : 2) + 2 * adapters + beta * c.attention + (2 * work->memory + work->casts) / memory + overhead;
-    if (!run->frozen) c.backward += work->gathered / memory;
-    if (run->frozen) c.weight = adapters;
-    else if (run->kind != LAYER_EMBEDDING) c.weight = matrices - work->weightless / gemm;
+    c.forward = matrices_s(x, run, work, rates.forward, group) + operands + work->adapters / rates.forward + c.attention + (work->memory + work->casts) / memory;
+    c.backward = matrices_s(x, run, work, rates.data, group) + operands + work->adapters / rates.data + work->adapters / rates.weight +
+                 beta * work->attention / attention_back + 2 * work->memory / back + work->casts / memory;
+    if (run->frozen) c.weight = work->adapters / rates.weight;
+    else if (run->kind != LAYER_EMBEDDING) c.weight = (work->linear - work->weightless) / rates.weight + operands;
+    if (!run->frozen) c.backward += work->linear / rates.weight + operands + work->gathered / memory;
     return c;
+}
+
+// Kernels in a row are not the sum of kernels alone; what a layer takes beside them.
+static void finish_compute(const struct pricing *x, const struct layer_run *run, int group, struct compute *c)
+{
+    const struct gpu_costs *gpu = x->gpus[group];
+    bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+    double forward = block ? or_else(&gpu->forward_factor, 1) : 1, backward = block ? or_else(&gpu->backward_factor, 1) : 1;
+    double overhead = gpu->layer_overhead_s.value;
+    if (run->kind == LAYER_EMBEDDING) return;
+    c->forward = forward * c->forward + overhead;
+    c->backward = backward * c->backward + or_else(&gpu->backward_overhead_s, overhead);
+    c->weight *= backward;
 }
 
 // One after the other, or the one beside the other, which slows both.
@@ -74,6 +102,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
 {
     struct layer_work work = work_of_layer(x, run, slice);
     struct compute c = compute_of(x, run, &work, group);
+    finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
     double launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm, backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
@@ -90,7 +119,7 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
         seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm), gathers.weights_s + gathers.gradients_s);
     }
     if (recomputes) {
-        seconds.selective = c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value;
+        seconds.selective = or_else(&x->gpus[group]->forward_factor, 1) * (c.attention + work.scores / x->gpus[group]->memory_bytes_per_s.value);
         seconds.full = forward;
     }
     return seconds;

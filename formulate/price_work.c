@@ -24,6 +24,14 @@ static double cast_bytes(const struct pricing *x, double n, double ffn)
     return x->problem->job.precision == FP8 ? 4 * n * (2 * x->h + x->q / x->t + ffn / x->t) : 0;
 }
 
+// Queries, keys and values from one product, as are gate and up: inputs, weights, outputs of each.
+static double operand_bytes(const struct pricing *x, double n, double ffn)
+{
+    double weights = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
+    double inner = 2 * x->q + 2 * x->kv + x->g * ffn, outer = ffn > 0 ? 4 : 2;
+    return x->e * (weights / x->t + n * (outer * x->h + inner / x->t));
+}
+
 static void add_attention(const struct pricing *x, const struct slice *slice, struct layer_work *work)
 {
     bool fused = x->problem->job.layout.fused_attention;
@@ -44,12 +52,16 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t + 4 * routed * x->h * x->e +
                        8 * n * (double)e->experts / x->t;
         work.casts = cast_bytes(x, n, shared + routed / n * ffn);
+        // Of the experts those on this device, each with its weights.
+        work.operands = operand_bytes(x, n, shared) + x->e * (n * (x->h + (double)e->experts / x->t) + x->h * (double)e->experts / x->t) +
+                        x->e * (x->g * x->h * ffn * (double)e->experts / x->x / x->t + routed * (2 * x->h + x->g * ffn / x->t));
     } else {
         double widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
         work.linear = 2 * n * (attention + x->g * x->h * x->f) / x->t;
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
         work.memory += x->g * n * x->f * x->e / x->t;
         work.casts = cast_bytes(x, n, x->f);
+        work.operands = operand_bytes(x, n, x->f);
     }
     add_attention(x, slice, &work);
     return work;
@@ -74,6 +86,7 @@ struct layer_work work_of_layer(const struct pricing *x, const struct layer_run 
     struct layer_work work = {.memory = 2 * slice->tokens * x->h * x->e * x->u};
     if (run->kind == LAYER_HEAD) {
         work.linear = 2 * slice->tokens * x->h * x->v / x->t;
+        work.operands = x->e * (x->h * x->v / x->t + slice->tokens * (x->h + x->v / x->t));
         work.memory += 12 * slice->tokens * x->v / x->t;
     }
     return work;

@@ -45,8 +45,9 @@ struct slice { double tokens, score_cells, causal_cells, share; };
 struct layer_seconds { double forward, backward, weight, selective, full; };
 
 // Work of a forward pass on one device: FLOP of matrices, of adapters, of attention; bytes, and of them the scores' and a
-// pool's; FLOP that has no weights; bytes cast to 8 bits, forward and backward alike.
-struct layer_work { double linear, adapters, attention, memory, scores, gathered, weightless, casts; };
+// pool's; FLOP that has no weights; bytes cast to 8 bits, forward and backward alike; bytes of the matrices that one pass of
+// products reads and writes.
+struct layer_work { double linear, adapters, attention, memory, scores, gathered, weightless, casts, operands; };
 
 // A term in seconds to nanoseconds, one in bytes to bytes: halves up. BAD_INPUT names the term if it is 2^53 or more.
 enum status round_time(int64_t *ns, double seconds, const char *term, const char *of, struct error *err);

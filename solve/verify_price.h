@@ -93,11 +93,17 @@ void activations_of(const struct assay *a, int run, struct layer_bytes *b);
 // ---- the parts of a pass (section 3)
 struct work {                       // seconds of one pass of one slice on one GPU
     long double linear, adapters;   // products with the layer's matrices, and with its adapters
+    long double data, weight;       // the products that make the gradients of inputs and of weights
+    long double adapter_back;       // both of the adapters'
+    long double adapter_weight;     // that of the adapters' weights alone
+    long double operands;           // beside the FLOP of a pass of products, of their matrices
+    long double attention_back, memory_back;        // of the way back, as often as they are done there
     long double attention, scores;  // scores: their traffic, part of memory; run again by selective recomputation
     long double memory, gather;     // gather: a pool's values again on the way back
     long double narrowing;          // inputs of 8-bit products, written and read again
-    long double weightless;         // part of linear that has no weight gradient
-    long double overhead, launch;
+    long double weightless;         // part of `weight` that has no weight gradient
+    long double overhead, overhead_back, launch;
+    long double forward_factor, backward_factor;    // of kernels in a row over kernels alone
 };
 struct work work_of(const struct assay *a, int run, int group, struct piece slice);
 struct talk { long double forward_s, backward_s; };

@@ -4,6 +4,30 @@
 
 #include <assert.h>
 
+// ---- rates
+
+static long double stated_or(const struct estimate *e, long double otherwise) { return e->value > 0 ? (long double)e->value : otherwise; }
+
+// All three kinds of products of so many FLOP, those without a weight gradient among them; `slower`: the share of its rates that is reached.
+static void products(const struct precision_costs *r, long double flop, long double weightless, long double operands, long double slower, struct work *w)
+{
+    long double rate = r->gemm_flop_per_s.value, for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower;
+    w->linear = flop / (rate * slower);
+    w->data = flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower);
+    w->weight = flop / for_weights;
+    w->weightless = weightless / for_weights;
+    w->operands = r->operand_bytes_per_s.value > 0 ? operands / r->operand_bytes_per_s.value : 0;
+}
+
+// Bytes of the matrices of a dense block's four products.
+static long double block_operands(const struct assay *a, long double n, long double ffn)
+{
+    long double h = a->problem->model.shape.hidden, t = layout_of(a)->tensor, up = a->gates - 1;
+    long double bytes = n * (h + (a->query + 2 * a->key) / t) + h * (a->query + 2 * a->key) / t + n * (a->query / t + h) + a->query * h / t;
+    if (ffn > 0) bytes += n * (h + up * ffn / t) + up * h * ffn / t + n * (ffn / t + h) + h * ffn / t;
+    return a->value_bytes * bytes;
+}
+
 // ---- seconds by kind
 
 static void layered_work(const struct assay *a, int run, int group, struct piece p, struct work *w)
@@ -16,12 +40,17 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     bool moe = r->kind == LAYER_MOE;
     long double n = p.tokens, h = s->hidden, e = a->value_bytes, t = l->tensor, ffn = moe ? x->shared_ffn : s->ffn,
                 inner = ffn;        // of one token, with its experts
+    long double operands = block_operands(a, n, ffn);
     long double flop = 2 * n * matrix_values(a, ffn) / t, bytes = 10 * n * h * e * a->share + a->gates * n * ffn * e / t;
     if (moe) {
         long double routed = n * x->top_k * (x->imbalance > 0 ? (long double)x->imbalance : 1);
         inner += routed / n * x->ffn;
         flop += 2 * n * h * x->experts / t + 2 * a->gates * h * x->ffn * routed / t;
         bytes += a->gates * routed * x->ffn * e / t + 4 * routed * h * e + 8 * n * x->experts / t;
+        long double experts = x->experts, wide = x->ffn;
+        long double here = experts / (l->expert > 1 ? l->expert : 1);
+        operands += e * (n * h + n * experts / t + h * experts / t);            // the router
+        operands += e * (routed * (h + (a->gates - 1) * wide / t) + routed * (wide / t + h) + here * a->gates * h * wide / t);
     }
     // Scores: every token of the slice looks at those before it; the fused kernel leaves out half of the slice's own square.
     long double seen = p.behind + (l->fused_attention ? p.length / 2 : p.length);
@@ -29,15 +58,21 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     if (!l->fused_attention)
         w->scores = 6 * l->micro_batch * (s->heads / t) * p.length * ((p.behind + p.length) / l->context) * e /
                     gpu_of(a, group)->memory_bytes_per_s.value;
-    w->linear = flop / rates->gemm_flop_per_s.value;
+    products(rates, flop, 0, operands, 1, w);
+    w->attention_back = (l->fused_attention ? 2.5L : 2) * w->attention * rates->attention_flop_per_s.value /
+                        stated_or(&rates->backward_attention_flop_per_s, rates->attention_flop_per_s.value);
     if (a->problem->job.precision == FP8)
         w->narrowing = 4 * n * (2 * h + a->query / t + inner / t) / gpu_of(a, group)->memory_bytes_per_s.value;
     if (r->weight_bits) {
         // Bound by the products or by reading the weights.
         long double read = matrix_values(a, s->ffn) * (r->weight_bits / 8.0L + 2.0L / 128) / t;
         w->linear = greatest(w->linear, read / gpu_of(a, group)->memory_bytes_per_s.value);
+        w->data = greatest(w->data, read / gpu_of(a, group)->memory_bytes_per_s.value);
     }
-    w->adapters = 2 * n * r->adapter_rank * adapter_width(a) / t / rates->gemm_flop_per_s.value;
+    long double added = 2 * n * r->adapter_rank * adapter_width(a) / t, rate = rates->gemm_flop_per_s.value;
+    w->adapters = added / rate;
+    w->adapter_weight = added / stated_or(&rates->weight_gradient_flop_per_s, rate);
+    w->adapter_back = added / stated_or(&rates->data_gradient_flop_per_s, rate) + w->adapter_weight;
     w->memory = bytes / gpu_of(a, group)->memory_bytes_per_s.value + w->scores;
 }
 
@@ -48,9 +83,7 @@ static void memory_work(const struct assay *a, int run, int group, struct piece 
     long double n = p.tokens / layout_of(a)->tensor, h = a->problem->model.shape.hidden, e = a->value_bytes,
                 keys = (long double)x->heads * x->key_width, half = half_keys(x), width = x->width;
     long double read = (long double)x->heads * x->top_k * width, gate = x->gated ? 2 : 1;
-    long double rate = rates_of(a, group)->gemm_flop_per_s.value;
-    w->linear = 2 * n * (h * keys + keys * half + read + width * h * gate) / rate;
-    w->weightless = 2 * n * read / rate;
+    products(rates_of(a, group), 2 * n * (h * keys + keys * half + read + width * h * gate), 2 * n * read, 0, 1, w);
     w->memory = (2 * p.tokens * h * e * a->share + n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
                 gpu->memory_bytes_per_s.value;
     w->gather = n * read * e / gpu->memory_bytes_per_s.value;
@@ -65,10 +98,10 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
         const struct precision_costs *rates = rates_of(a, group), *wide = costs_find_precision(gpu, BF16);
         // Logits are not computed in 8 bits.
         if (a->problem->job.precision == FP8 && wide) rates = wide;
-        long double rate = rates->gemm_flop_per_s.value, eighths = shard / 8;
+        long double eighths = shard / 8, slower = 1;
         bool aligned = eighths == (long double)(int64_t)eighths;
-        if (!aligned && rates->misaligned_gemm_share.value > 0) rate *= rates->misaligned_gemm_share.value;
-        w->linear = 2 * p.tokens * h * shard / rate;
+        if (!aligned && rates->misaligned_gemm_share.value > 0) slower = rates->misaligned_gemm_share.value;
+        products(rates, 2 * p.tokens * h * shard, 0, a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
         bytes += 12 * p.tokens * shard;
     }
     w->memory = bytes / gpu->memory_bytes_per_s.value;
@@ -77,13 +110,19 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
 struct work work_of(const struct assay *a, int run, int group, struct piece slice)
 {
     const struct gpu_costs *gpu = gpu_of(a, group);
-    struct work w = {.overhead = gpu->layer_overhead_s.value, .launch = gpu->layer_launch_s.value};
+    struct work w = {.overhead = gpu->layer_overhead_s.value, .launch = gpu->layer_launch_s.value, .forward_factor = 1, .backward_factor = 1};
+    w.overhead_back = stated_or(&gpu->backward_overhead_s, w.overhead);
+    if (is_layered(a, run)) {
+        w.forward_factor = stated_or(&gpu->forward_factor, 1);
+        w.backward_factor = stated_or(&gpu->backward_factor, 1);
+    }
     assert(rates_of(a, group) && has_shape(a, run));
     if (is_layered(a, run)) layered_work(a, run, group, slice, &w);
     else if (run_of(a, run)->kind == LAYER_MEMORY) memory_work(a, run, group, slice, &w);
     else end_work(a, run, group, slice, &w);
+    w.memory_back = 2 * w.memory * gpu->memory_bytes_per_s.value / stated_or(&gpu->backward_memory_bytes_per_s, gpu->memory_bytes_per_s.value);
     if (run_of(a, run)->kind != LAYER_EMBEDDING) return w;
-    w.overhead = 0;
+    w.overhead = w.overhead_back = 0;
     w.launch *= gpu->embedding_launch_share.value;
     return w;
 }
@@ -118,12 +157,12 @@ static void go_back(const struct assay *a, int run, const struct work *w, const 
 {
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
-    long double attention = w->attention * (layout_of(a)->fused_attention ? 2.5L : 2),
-                launch_back = (embedding ? 1 : 2) * w->launch;
-    long double compute = (r->frozen ? 1 : 2) * w->linear + 2 * w->adapters + attention + 2 * w->memory +
-                          w->narrowing + w->overhead;
-    long double weight = r->frozen ? w->adapters : embedding ? 0 : w->linear - w->weightless;
-    if (!r->frozen) compute += w->gather;
+    long double launch_back = (embedding ? 1 : 2) * w->launch;
+    long double kernels = w->data + w->operands + w->adapter_back + w->attention_back + w->memory_back + w->narrowing;
+    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight - w->weightless + w->operands;
+    if (!r->frozen) kernels += w->weight + w->operands + w->gather;
+    long double compute = w->backward_factor * kernels + w->overhead_back;
+    weight *= w->backward_factor;
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
         s->backward_s = joined(a, at_least(a, run, compute, launch_back, talk->backward_s), g->weights_s + g->gradients_s);
         return;
@@ -142,13 +181,13 @@ struct passes passes_of(const struct assay *a, int run, int group, int slice)
     struct work w = work_of(a, run, group, p);
     struct talk talk = talk_of(a, run, group, p, w.attention);
     struct gathers g = gathers_of(a, run, group);
-    long double compute = w.linear + w.adapters + w.attention + w.memory + w.narrowing + w.overhead,
+    long double compute = w.forward_factor * (w.linear + w.operands + w.adapters + w.attention + w.memory + w.narrowing) + w.overhead,
                 forward = at_least(a, run, compute, w.launch, talk.forward_s);
     struct passes s = {.forward_s = joined(a, forward, g.weights_s)};
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);
     if (!is_layered(a, run)) return s;
-    s.selective_s = w.attention + w.scores;
+    s.selective_s = w.forward_factor * (w.attention + w.scores);
     s.full_s = forward;
     return s;
 }

@@ -57,7 +57,11 @@ static struct precision_costs random_rates(enum precision precision, struct rand
                                       .gemm_flop_per_s = estimate(rng, 50e12, 700e12),
                                       .attention_flop_per_s = estimate(rng, 50e12, 300e12),
                                       .low_rank_flop_per_s = estimate(rng, 5e12, 50e12),
-                                      .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1)};
+                                      .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
+                                      .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+                                      .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+                                      .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
+                                      .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
 }
 
 static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng, struct arena *arena)
@@ -77,6 +81,10 @@ static void random_gpu(struct gpu_costs *g, const char *name, struct random *rng
                             .layer_launch_s = sometimes(rng, 50, 0, 2e-3),
                             .embedding_launch_share = sometimes(rng, 50, 0, 1),
                             .collective_launch_s = sometimes(rng, 50, 0, 1e-4),
+                            .backward_memory_bytes_per_s = sometimes(rng, 40, 5e11, 3e12),
+                            .backward_overhead_s = sometimes(rng, 40, 0, 1e-4),
+                            .forward_factor = sometimes(rng, 40, 0.9, 1.2),
+                            .backward_factor = sometimes(rng, 40, 0.9, 1.2),
                             .host_memory_bytes_per_s = sometimes(rng, 80, 1e9, 2e10),
                             .host_link_bytes_per_s = sometimes(rng, 80, 1e9, 5e10),
                             .step_bytes_per_value = sometimes(rng, 40, 0, 8),

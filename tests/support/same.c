@@ -1,5 +1,7 @@
 #include "tests/support/same.h"
 
+#include "data/cost_keys.h"
+
 #include <string.h>
 
 #include <setjmp.h>
@@ -76,8 +78,14 @@ void same_costs(const struct costs *a, const struct costs *b)
             same_estimate(&a->gpus[i].precisions[k].gemm_flop_per_s, &b->gpus[i].precisions[k].gemm_flop_per_s);
             same_estimate(&a->gpus[i].precisions[k].attention_flop_per_s, &b->gpus[i].precisions[k].attention_flop_per_s);
             same_estimate(&a->gpus[i].precisions[k].low_rank_flop_per_s, &b->gpus[i].precisions[k].low_rank_flop_per_s);
-            same_estimate(&a->gpus[i].precisions[k].misaligned_gemm_share, &b->gpus[i].precisions[k].misaligned_gemm_share);
+            for (int key = 0; key < cost_key_count; key++)
+                if (cost_keys[key].scope == COST_OF_PRECISION)
+                    same_estimate((const void *)((const char *)&a->gpus[i].precisions[k] + cost_keys[key].offset),
+                                  (const void *)((const char *)&b->gpus[i].precisions[k] + cost_keys[key].offset));
         }
+        for (int key = 0; key < cost_key_count; key++)
+            if (cost_keys[key].scope == COST_OF_GPU)
+                same_estimate((const void *)((const char *)&a->gpus[i] + cost_keys[key].offset), (const void *)((const char *)&b->gpus[i] + cost_keys[key].offset));
         same_estimate(&a->gpus[i].memory_bytes_per_s, &b->gpus[i].memory_bytes_per_s);
         same_estimate(&a->gpus[i].layer_overhead_s, &b->gpus[i].layer_overhead_s);
         same_estimate(&a->gpus[i].compression_overhead_s, &b->gpus[i].compression_overhead_s);
