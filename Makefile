@@ -98,6 +98,7 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 
 # What the planner does not link, for its own tests.
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
+$(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c rounds.c))
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all
