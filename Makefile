@@ -41,7 +41,7 @@ JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS)
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
 MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI),$(wildcard measure/*.c))
-WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c
+WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c measure/assembly.c
 SUPPORT = $(wildcard tests/support/*.c)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh)
@@ -98,7 +98,7 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 
 # What the planner does not link, for its own tests.
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
-$(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c rounds.c))
+$(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c))
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all

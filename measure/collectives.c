@@ -1,34 +1,23 @@
 // plumbline-measure collectives: all-reduce, reduce-scatter, all-gather, all-to-all and a ring of send/receive over
 // groups of ranks. A repetition's seconds: the members meet, each times its own call, and the slowest counts.
 // Each group is measured alone; groups without a common rank also all at once, as the groups of a training run are busy.
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "data/file.h"
-#include "measure/cells.h"
+#include "measure/assembly.h"
+#include "measure/backend.h"
 #include "measure/groups.h"
 #include "measure/links.h"
 #include "measure/pairs.h"
-#include "measure/roster.h"
-#include "measure/rounds.h"
-#include "measure/together.h"
 
 // Values are whole numbers below VALUE_RANGE plus the rank, whose sums fp32 holds exactly for any number of ranks here.
-enum { REPETITIONS_MAX = 2000, BYTES_MAX = 1 << 30, WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
+enum { WORDS_MAX = 256, VALUE_RANGE = 512, RANKS_MAX = 4096 };
 
 static const char *const collective_names[] = {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "send_recv"};
 
 struct settings {
-    const char *output, *name;
+    struct assembly_settings common;
     const char *words[WORDS_MAX];
     int word_count;
-    int64_t smallest, largest, factor, seed;
-    double budget_s, width;
-    int wait;
-    bool quiet;
-    int argc;
-    char **argv;
 };
 
 struct stage {
@@ -128,7 +117,7 @@ static void choose_cells(struct joint *j, const struct settings *s, const struct
                          struct arena *arena)
 {
     int64_t sizes[LADDER_MAX];
-    int size_count = ladder_sizes(s->smallest, s->largest, s->factor, sizes);
+    int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
     bool at_once = groups->count > 1 && groups_are_disjoint(groups, endpoint_count, arena);
     int turns = groups->count + at_once, steps = turns * size_count * COLLECTIVE_COUNT;
     *j = (struct joint){
@@ -150,77 +139,37 @@ static void open_groups(struct stage *s, struct arena *arena)
 
 // ---- the command
 
-static enum status run(const struct settings *s, struct ranks *ranks, struct arena *arena, struct error *err)
+static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err)
 {
-    bool is_first = !ranks_self(ranks);
-    if (is_first) TRY(file_check_place(s->output, err));
-    if (ranks_count(ranks) < 2)
-        return fail(err, BAD_INPUT, "collectives are between processes, and there is only one: start it by mpirun or srun");
+    const struct settings *s = settings;
     if (ranks_count(ranks) > RANKS_MAX) return fail(err, BAD_INPUT, "collectives of more than %d ranks", RANKS_MAX);
     struct roster roster;
     struct groups groups;
     static const char *const everybody[] = {"all"};
-    roster_gather(&roster, ranks, (enum wait)s->wait, arena);
+    roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
     TRY(groups_read(&groups, s->word_count ? s->words : everybody, s->word_count ? s->word_count : 1, roster.endpoints,
                     roster.count, arena, err));
-    int64_t bytes = whole_shares(s->largest, roster.count);
+    size_t bytes = (size_t)whole_shares(s->common.largest, roster.count);
     struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
-    stage.in = arena_take(arena, (size_t)bytes, 1);
-    stage.out = arena_take(arena, (size_t)bytes, 1);
+    stage.in = arena_take(arena, bytes, 1);
+    stage.out = arena_take(arena, bytes, 1);
     open_groups(&stage, arena);
     struct joint joint;
     choose_cells(&joint, s, &groups, roster.count, arena);
-    struct joint_settings settings = {
-        .budget_s = s->budget_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = !s->quiet && isatty(STDERR_FILENO),
-    };
-    struct joint_result result;
-    TRY(joint_run(&result, ranks, &joint, &settings, repeat, &stage, arena, err));
-    if (!is_first) return OK;
-
-    struct samples samples = {.samples = TAKE(arena, joint.cell_count, struct sample), .sample_count = joint.cell_count};
-    for (int i = 0; i < joint.cell_count; i++) samples.samples[i] = joint.cells[i].sample;
-    roster_describe(&samples, &roster, s->name, s->seed, s->argc, s->argv, arena);
-    TRY(samples_save(&samples, s->output, arena, err));
-    if (!s->quiet)
-        fprintf(stderr,
-                "measured %d groups, %d operations: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the "
-                "budget\n",
-                groups.count, joint.cell_count, result.repetitions, result.elapsed_s, result.done, 100 * s->width,
-                joint.cell_count - result.done);
-    return OK;
+    struct samples samples;
+    return assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &stage, exit_code, arena, err);
 }
 
 enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    struct settings s = {
-        .output = "-", .smallest = 4, .largest = 1 << 24, .factor = 4, .seed = 1, .budget_s = 60, .width = 0.05,
-        .argc = argc, .argv = argv,
-    };
+    struct settings s = {.common = assembly_defaults(argc, argv, sizeof(float))};
     const struct option options[] = {
-        {"--smallest", OPTION_INT, &s.smallest, 1, BYTES_MAX, NULL,
+        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
          "bytes of the shortest whole array (4); rounded up to a float for each member"},
-        {"--largest", OPTION_INT, &s.largest, 1, BYTES_MAX, NULL, "bytes of the longest (16777216)"},
-        {"--factor", OPTION_INT, &s.factor, 2, 1024, NULL, "from one length to the next (4)"},
-        {"--wait", OPTION_NAME, &s.wait, 0, 0, wait_names,
-         "auto: sleep between looks where there are more processes than processors (auto)"},
-        {"--budget-s", OPTION_NUMBER, &s.budget_s, 0.01, 1e6, NULL,
-         "seconds to spend; at least 8 repetitions are taken in any case (60)"},
-        {"--width", OPTION_NUMBER, &s.width, 1e-6, 10, NULL,
-         "an interval this narrow, relative to its median, is enough (0.05)"},
-        {"--seed", OPTION_INT, &s.seed, 0, 1e9, NULL, "for the order and the values (1)"},
-        {"--name", OPTION_TEXT, &s.name, 0, 0, NULL, "what the costs call the device (the processor's name)"},
-        {"--quiet", OPTION_FLAG, &s.quiet, 0, 0, NULL, "nothing on stderr but errors"},
-        {"-o", OPTION_TEXT, &s.output, 0, 0, NULL, "the samples file (standard output)"},
+        ASSEMBLY_OPTIONS(&s.common),
     };
     bool helped;
     TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",
                      options, ARRAY_LENGTH(options), s.words, 0, WORDS_MAX, &s.word_count, &helped, err));
-    if (helped) return OK;
-    if (s.smallest > s.largest) return fail(err, BAD_INPUT, "--smallest: is larger than --largest");
-    struct ranks *ranks;
-    TRY(ranks_open(&ranks, arena, err));
-    return roster_leave(ranks, argv[0], run(&s, ranks, arena, err), err);
+    return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
 }

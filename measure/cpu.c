@@ -3,12 +3,11 @@
 #include <cblas.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "measure/backend.h"
 #include "measure/cpu_memory.h"
+#include "measure/host.h"
 #include "measure/parts.h"
 #include "measure/random.h"
 
@@ -36,32 +35,10 @@ static enum status cpu_open(void **session, const struct backend_settings *setti
     return OK;
 }
 
-static const char *processor_name(struct arena *arena)
-{
-    char line[256];
-    const char *name = NULL;
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && !name && fgets(line, sizeof line, file)) {
-        char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !colon) continue;
-        colon += 1 + strspn(colon + 1, " \t");
-        colon[strcspn(colon, "\n")] = '\0';
-        if (*colon) name = arena_copy_text(arena, colon);
-    }
-    if (file) fclose(file);
-    struct utsname system;
-    if (!name && !uname(&system)) name = arena_copy_text(arena, system.machine);
-    return name ? name : "unknown processor";
-}
-
 static void cpu_describe(void *session, struct machine *machine, struct arena *arena)
 {
     const struct session *s = session;
-    struct utsname system;
-    machine->host = uname(&system) ? "unknown" : arena_copy_text(arena, system.nodename);
-    machine->processor = processor_name(arena);
-    machine->gpu = machine->processor;
-    machine->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+    host_describe(machine, arena);
     machine->threads = team_threads(s->team);
     const char *config = openblas_get_config();
     size_t words = strcspn(config, " ");

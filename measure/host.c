@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { LINE_MAX_BYTES = 256 };
@@ -27,15 +26,6 @@ const char *host_processor(struct arena *arena)
     return name ? name : "unknown processor";
 }
 
-const char *host_time_now(struct arena *arena)
-{
-    char text[32] = "";
-    time_t now = time(NULL);
-    struct tm utc;
-    if (gmtime_r(&now, &utc)) strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return arena_copy_text(arena, text);
-}
-
 void host_describe(struct machine *machine, struct arena *arena)
 {
     struct utsname system;
@@ -45,7 +35,6 @@ void host_describe(struct machine *machine, struct arena *arena)
     long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     machine->memory_bytes = pages > 0 && page_bytes > 0 ? (int64_t)pages * page_bytes : 0;
     machine->threads = 1;
-    machine->taken_at = host_time_now(arena);
 }
 
 // The monotonic clock starts with the kernel, and a time namespace may shift it.

@@ -5,9 +5,8 @@
 #include "data/samples.h"
 
 const char *host_processor(struct arena *arena);        // its name, as the system gives it
-const char *host_time_now(struct arena *arena);         // UTC, ISO 8601
 
-// host, processor, gpu (the processor's name), memory_bytes, taken_at; threads is 1.
+// host, processor, gpu (the processor's name), memory_bytes; threads is 1.
 void host_describe(struct machine *machine, struct arena *arena);
 
 // Processes that get the same text here and are told times by clock_seconds() read the same clock. Empty: not known.

@@ -6,28 +6,18 @@
 #include "measure/links.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "data/file.h"
-#include "measure/cells.h"
+#include "measure/assembly.h"
+#include "measure/backend.h"
 #include "measure/links_report.h"
 #include "measure/pairs.h"
 #include "measure/random.h"
-#include "measure/roster.h"
-#include "measure/rounds.h"
-#include "measure/together.h"
 
-enum { EMPTY_EXCHANGES = 3, REPETITIONS_MAX = 2000, BYTES_MAX = 1 << 30 };
+enum { EMPTY_EXCHANGES = 3 };
 
 struct settings {
-    const char *output, *name;
-    int64_t smallest, largest, factor, alone, seed;
-    double budget_s, width;
-    int wait;
-    bool quiet;
-    int argc;
-    char **argv;
+    struct assembly_settings common;
+    int64_t alone;
 };
 
 struct wire {
@@ -141,7 +131,7 @@ static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, con
 static void choose_cells(struct joint *j, const struct settings *s, int count, struct arena *arena)
 {
     int64_t sizes[LADDER_MAX];
-    int size_count = ladder_sizes(s->smallest, s->largest, s->factor, sizes);
+    int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
     int all = count * (count - 1), alone = s->alone < all ? (int)s->alone : all;
     if (count < 4) alone = 0;           // no two pairs are without a common end: each is alone already
     int turns = pairs_turns(count) + alone;
@@ -153,75 +143,36 @@ static void choose_cells(struct joint *j, const struct settings *s, int count, s
     struct pair *pairs = TAKE(arena, count, struct pair);
     for (int t = 0; t < pairs_turns(count); t++)
         add_turn(j, pairs, pairs_of_turn(count, t, pairs), sizes, size_count);
-    add_alone(j, count, alone, (uint64_t)s->seed, sizes, size_count, arena);
+    add_alone(j, count, alone, (uint64_t)s->common.seed, sizes, size_count, arena);
 }
 
 // ---- the command
 
-static enum status run(const struct settings *s, struct ranks *ranks, struct arena *arena, struct error *err)
+static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err)
 {
-    bool is_first = !ranks_self(ranks);
-    if (is_first) TRY(file_check_place(s->output, err));
-    if (ranks_count(ranks) < 2)
-        return fail(err, BAD_INPUT, "links are between processes, and there is only one: start it by mpirun or srun");
+    const struct settings *s = settings;
     struct roster roster;
-    roster_gather(&roster, ranks, (enum wait)s->wait, arena);
-    struct wire wire = {ranks, &roster, TAKE(arena, s->largest, unsigned char), TAKE(arena, s->largest, unsigned char)};
+    roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
+    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char), TAKE(arena, s->common.largest, unsigned char)};
     struct joint joint;
     choose_cells(&joint, s, roster.count, arena);
-    struct joint_settings settings = {
-        .budget_s = s->budget_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
-        .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = !s->quiet && isatty(STDERR_FILENO),
-    };
-    struct joint_result result;
-    TRY(joint_run(&result, ranks, &joint, &settings, repeat, &wire, arena, err));
-    if (!is_first) return OK;
-
-    struct samples samples = {.samples = TAKE(arena, joint.cell_count, struct sample), .sample_count = joint.cell_count};
-    for (int i = 0; i < joint.cell_count; i++) samples.samples[i] = joint.cells[i].sample;
-    roster_describe(&samples, &roster, s->name, s->seed, s->argc, s->argv, arena);
-    TRY(samples_save(&samples, s->output, arena, err));
-    if (s->quiet) return OK;
-    links_report(stderr, &samples, arena);
-    fprintf(stderr,
-            "measured %d links, %d operations: %d repetitions in %.1f s; %d narrower than %g %%, %d stopped by the "
-            "budget\n",
-            roster.count * (roster.count - 1), joint.cell_count, result.repetitions, result.elapsed_s, result.done,
-            100 * s->width, joint.cell_count - result.done);
+    struct samples samples;
+    TRY(assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &wire, exit_code, arena, err));
+    if (samples.sample_count && !s->common.quiet) links_report(stderr, &samples, arena);
     return OK;
 }
 
 enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    (void)exit_code;
-    struct settings s = {
-        .output = "-", .smallest = 1, .largest = 1 << 24, .factor = 4, .alone = 4, .seed = 1, .budget_s = 60,
-        .width = 0.05, .argc = argc, .argv = argv,
-    };
+    struct settings s = {assembly_defaults(argc, argv, 1), 4};
     const struct option options[] = {
-        {"--smallest", OPTION_INT, &s.smallest, 1, BYTES_MAX, NULL, "bytes of the shortest message (1)"},
-        {"--largest", OPTION_INT, &s.largest, 1, BYTES_MAX, NULL, "bytes of the longest (16777216)"},
-        {"--factor", OPTION_INT, &s.factor, 2, 1024, NULL, "from one length to the next (4)"},
+        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL, "bytes of the shortest message (1)"},
+        ASSEMBLY_OPTIONS(&s.common),
         {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
          "so many pairs, drawn by the seed, are measured again with nobody else sending (4)"},
-        {"--wait", OPTION_NAME, &s.wait, 0, 0, wait_names,
-         "auto: sleep between looks where there are more processes than processors (auto)"},
-        {"--budget-s", OPTION_NUMBER, &s.budget_s, 0.01, 1e6, NULL,
-         "seconds to spend; at least 8 repetitions are taken in any case (60)"},
-        {"--width", OPTION_NUMBER, &s.width, 1e-6, 10, NULL,
-         "an interval this narrow, relative to its median, is enough (0.05)"},
-        {"--seed", OPTION_INT, &s.seed, 0, 1e9, NULL, "for the order, the pairs alone and the messages' content (1)"},
-        {"--name", OPTION_TEXT, &s.name, 0, 0, NULL, "what the costs call the device (the processor's name)"},
-        {"--quiet", OPTION_FLAG, &s.quiet, 0, 0, NULL, "nothing on stderr but errors"},
-        {"-o", OPTION_TEXT, &s.output, 0, 0, NULL, "the samples file (standard output)"},
     };
     bool helped;
     TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options, ARRAY_LENGTH(options),
                      NULL, 0, 0, NULL, &helped, err));
-    if (helped) return OK;
-    if (s.smallest > s.largest) return fail(err, BAD_INPUT, "--smallest: is larger than --largest");
-    struct ranks *ranks;
-    TRY(ranks_open(&ranks, arena, err));
-    return roster_leave(ranks, argv[0], run(&s, ranks, arena, err), err);
+    return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
 }

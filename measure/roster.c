@@ -1,7 +1,6 @@
 // Every rank tells the others its host and its clock; from there on all of them know the same.
 #include "measure/roster.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -74,28 +73,11 @@ bool roster_same_clock(const struct roster *roster, int a, int b)
     return roster->endpoints[a].clock >= 0 && roster->endpoints[a].clock == roster->endpoints[b].clock;
 }
 
-void roster_describe(struct samples *samples, const struct roster *roster, const char *name, int64_t seed, int argc,
-                     char **argv, struct arena *arena)
+void roster_describe(struct samples *samples, const struct roster *roster, const char *name, struct arena *arena)
 {
     host_describe(&samples->machine, arena);
     if (name) samples->machine.gpu = name;
     samples->machine.library = ranks_library(arena);
-    const char *command = argv[0];
-    for (int i = 1; i < argc; i++) command = arena_print(arena, "%s %s", command, argv[i]);
-    samples->launches = TAKE(arena, 1, struct launch);
-    samples->launches[0] = (struct launch){samples->machine.host, samples->machine.taken_at, seed, command};
-    samples->launch_count = 1;
     samples->endpoints = roster->endpoints;
     samples->endpoint_count = roster->count;
-}
-
-enum status roster_leave(struct ranks *ranks, const char *command, enum status status, const struct error *err)
-{
-    if (status != OK && ranks_count(ranks) > 1) {
-        fprintf(stderr, "plumbline measure %s: %s\n", command, err->text);
-        fflush(stderr);
-        ranks_abort(ranks, status == BAD_INPUT || status == UNAVAILABLE ? 2 : 1);
-    }
-    ranks_close(ranks);
-    return status;
 }

@@ -20,11 +20,7 @@ void roster_gather(struct roster *roster, struct ranks *ranks, enum wait wait, s
 // Whether what one of them reads off its clock can be compared with what the other does.
 bool roster_same_clock(const struct roster *roster, int a, int b);
 
-// The parts of a samples document that say where it is from; `name` NULL: the processor's.
-void roster_describe(struct samples *samples, const struct roster *roster, const char *name, int64_t seed, int argc,
-                     char **argv, struct arena *arena);
-
-// The end of a command at each rank. A rank that fails alone says why and ends all: the others would wait for it.
-enum status roster_leave(struct ranks *ranks, const char *command, enum status status, const struct error *err);
+// The machine and the endpoints of a samples document; `name` NULL: the processor's.
+void roster_describe(struct samples *samples, const struct roster *roster, const char *name, struct arena *arena);
 
 #endif

@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #include "data/intervals.h"
+#include "measure/backend.h"
+#include "measure/interrupts.h"
 #include "measure/random.h"
-#include "measure/rounds.h"
 
 static const double progress_every_s = 0.2;
 
@@ -16,7 +17,7 @@ struct run {
     const struct joint_settings *settings;
     struct joint_result *result;
     uint64_t order_seed, number;
-    double *times;              // [cell_count] of this round
+    double *times;              // [cell_count + 1] of this round; the last: whether a signal came
     unsigned char *is_open;     // [step_count]
     double begin_s, printed_s, taking_s;        // taking_s: when repetitions that count began
 };
@@ -84,7 +85,8 @@ static enum status take_round(struct run *run, joint_function *repeat, void *con
     shuffle(turns, 0, j->turn_count, &run->order_seed);
     for (int i = 0; i < j->turn_count; i++) TRY(take_turn(run, &j->turns[turns[i]], steps, repeat, context, err));
     arena_reset(arena, mark);
-    ranks_maximum(run->ranks, run->times, j->cell_count);
+    run->times[j->cell_count] = interrupts_came();
+    ranks_maximum(run->ranks, run->times, j->cell_count + 1);
     return OK;
 }
 
@@ -105,6 +107,7 @@ static void append(struct joint_cell *cell, double seconds, const struct joint_s
 static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
 {
     struct joint *j = run->joint;
+    run->result->interrupted = run->times[j->cell_count] > 0;
     bool spent = clock_seconds() - run->begin_s >= run->settings->budget_s;
     int done = 0;
     for (int i = 0; i < j->step_count; i++) {
@@ -118,7 +121,7 @@ static void judge_round(struct run *run, bool is_warm_up, struct arena *arena)
                      (!cell->done && !spent && taken < run->settings->repetitions_max);
             done += cell->done;
         }
-        run->is_open[i] = wanted;
+        run->is_open[i] = wanted && !run->result->interrupted;
     }
     run->result->done = done;
 }
@@ -131,7 +134,7 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
     struct run run = {
         .ranks = ranks, .joint = joint, .settings = settings, .result = result,
         .order_seed = settings->seed, .number = settings->seed << 32,
-        .times = TAKE(arena, joint->cell_count, double), .is_open = TAKE(arena, joint->step_count, unsigned char),
+        .times = TAKE(arena, joint->cell_count + 1, double), .is_open = TAKE(arena, joint->step_count, unsigned char),
         .begin_s = clock_seconds(),
     };
     for (int i = 0; i < joint->step_count; i++) run.is_open[i] = true;
@@ -145,8 +148,12 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
         for (int i = 0; i < joint->step_count; i++) open = open || run.is_open[i];
         result->rounds = round + 1 > 0 ? round + 1 : 0;
     }
-    for (int i = 0; i < joint->cell_count; i++)
-        joint->cells[i].sample.stopped_by = joint->cells[i].done ? "width" : "budget";
+    for (int i = 0; i < joint->cell_count; i++) {
+        struct sample *s = &joint->cells[i].sample;
+        s->stopped_by = joint->cells[i].done ? "width" : result->interrupted ? "interrupted" : "budget";
+        sample_flag_outliers(s, arena);
+        result->outliers += s->outlier_count;
+    }
     result->elapsed_s = clock_seconds() - run.begin_s;
     if (settings->progress && !ranks_self(ranks)) fputs("\r\033[K", stderr);
     return OK;

@@ -40,7 +40,8 @@ struct joint_settings {
 };
 
 struct joint_result {
-    int rounds, repetitions, done;
+    int rounds, repetitions, done, outliers;
+    bool interrupted;           // a signal came: whole rounds are kept, no more are taken
     double elapsed_s;
 };
 

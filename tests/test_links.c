@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/backend.h"
 #include "measure/groups.h"
+#include "measure/interrupts.h"
 #include "measure/links_report.h"
 #include "measure/pairs.h"
 #include "measure/together.h"
@@ -122,12 +124,18 @@ static void test_groups(void **state)
 
 // ---- rounds: this process is rank 0 of one; others' times would come by ranks_maximum
 
-static int meetings;
+static int meetings, signal_at_round, rounds_seen;
 
 int ranks_self(const struct ranks *ranks) { return (void)ranks, 0; }
 void ranks_meet(struct ranks *ranks) { (void)ranks, meetings++; }
 void ranks_share(struct ranks *ranks, void *data, int bytes) { (void)ranks, (void)data, (void)bytes; }
-void ranks_maximum(struct ranks *ranks, double *values, int count) { (void)ranks, (void)values, (void)count; }
+void ranks_maximum(struct ranks *ranks, double *values, int count)
+{
+    (void)ranks;
+    values[count - 1] = signal_at_round && ++rounds_seen == signal_at_round;   // another rank's signal
+}
+bool interrupts_came(void) { return false; }
+double clock_seconds(void) { return 0; }
 
 struct script {
     int calls;
@@ -209,6 +217,29 @@ static void test_least_repetitions(void **state)
     arena_close(&arena);
 }
 
+// A signal at any rank ends it behind the round; what was taken is kept.
+static void test_signal(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    arena_open(&arena, NULL);
+    struct joint j = four_cells(&arena);
+    struct joint_settings settings = {.budget_s = 100, .width = 0.01, .repetitions_min = 8, .repetitions_max = 60, .warm_ups = 1, .seed = 1};
+    struct joint_result result;
+    struct script script = {0};
+    signal_at_round = 4;
+    rounds_seen = 0;
+    assert_int_equal(joint_run(&result, NULL, &j, &settings, play, &script, &arena, &err), OK);
+    signal_at_round = 0;
+    assert_true(result.interrupted);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(j.cells[i].sample.repetitions, 3);
+        assert_string_equal(j.cells[i].sample.stopped_by, "interrupted");
+    }
+    arena_close(&arena);
+}
+
 // ---- the report
 
 static const struct endpoint four[] = {{"p", "p", -1, 0}, {"q", "q", -1, 0}, {"r", "r", -1, 0}, {"s", "s", -1, 0}};
@@ -269,7 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_pair_once), cmocka_unit_test(test_ladder), cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_groups), cmocka_unit_test(test_rounds_together), cmocka_unit_test(test_least_repetitions),
+        cmocka_unit_test(test_groups), cmocka_unit_test(test_rounds_together), cmocka_unit_test(test_least_repetitions), cmocka_unit_test(test_signal),
         cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
