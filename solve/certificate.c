@@ -76,7 +76,7 @@ enum status certificate_make(struct certificate_result *result, const struct cer
     struct proof proof = {.request = request, .result = result, .arena = arena};
     *result = (struct certificate_result){.bound_ns = 0};
     proof.bound_ns = request->plan->outcome == OUTCOME_INFEASIBLE ? -1 : request->plan->bound_ns;
-    if (request->shrink || !proof_take_records(&proof)) {
+    if (request->shrink || request->anew || !proof_take_records(&proof)) {
         proof = (struct proof){.request = request, .result = result, .arena = arena};
         return make_anew(&proof, arena, err);
     }

@@ -5,7 +5,9 @@
 #ifndef PLUMBLINE_SOLVE_CERTIFICATE_H
 #define PLUMBLINE_SOLVE_CERTIFICATE_H
 
+#include "data/json.h"
 #include "solve/check.h"
+#include "solve/check_problem.h"
 #include "solve/solve.h"
 
 struct certificate_request {
@@ -15,10 +17,14 @@ struct certificate_request {
     const struct solve_evidence *evidence;
     bool shrink;                        // leave out what the proof can do without: costs time
     int64_t boxes_most;                 // 0: a sensible number
+    // For a layout of a space: the checker's tables, instead of the priced document's; where the proof goes, under "proof".
+    const struct check_problem *problem;
+    struct json_writer *into;
+    bool anew;                          // not by the search's records
 };
 
 struct certificate_result {
-    const char *text;                   // NULL: nothing could be proven
+    const char *text;                   // NULL: nothing could be proven; "" where the request says into what it goes
     size_t size;
     int64_t bound_ns;                   // what it proves; -1: that there is no plan
     int64_t boxes, rounds, weights, paths;

@@ -65,7 +65,9 @@ enum status maker_open(struct maker *m, struct proof *proof, struct arena *arena
                         .boxes_most = r->boxes_most ? r->boxes_most : BOXES_MOST, .mended_most = MENDED_MOST, .arena = arena, .scratch = scratch};
     proof->counted = m->counted;
     const struct check_text *priced = &r->priced_text;
-    if (check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err) || check_build_graph(&m->g, &m->p, m->arena) ||
+    if (r->problem) m->p = *r->problem;
+    m->p.reader = (struct reader){"prices", &m->err};
+    if ((!r->problem && check_read_problem(&m->p, priced->file, priced->text, priced->size, m->arena, &m->err)) || check_build_graph(&m->g, &m->p, m->arena) ||
         check_list_choices(&m->choices, &m->g, &m->work, m->arena))
         return fail(err, SOLVER, "the checker does not hear the priced document: %s", m->err.text);
     m->symbols = check_symbol_count(&m->p);

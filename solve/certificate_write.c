@@ -224,26 +224,36 @@ static void put_paths(const struct proof *p, struct json_writer *w)
     p->result->paths = used;
 }
 
+static void put_proof(struct proof *p, struct json_writer *w)
+{
+    for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
+    json_open_object(w, "proof");
+    if (p->bound_ns < 0) json_put_bool(w, "infeasible", true);
+    else json_put_count(w, "bound_ns", p->bound_ns);
+    if (p->request->plan->stage_count) {
+        json_put_count(w, "iteration_ns", p->request->plan->iteration_ns);
+        put_incumbent(p, w);
+    }
+    put_counted(p, w);
+    put_boxes(p, w);
+    put_paths(p, w);
+    json_close_object(w);
+    p->result->bound_ns = p->bound_ns;
+}
+
 void proof_write(struct proof *p)
 {
     struct json_writer w;
     const struct certificate_request *r = p->request;
     struct source source = {.role = "priced", .path = r->priced_text.file};
-    for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
+    p->result->text = "";
+    if (r->into) {
+        put_proof(p, r->into);
+        return;
+    }
     sha256_text(r->priced_text.text, r->priced_text.size, source.sha256);
     document_begin(&w, "plumbline.certificate", &source, 1, p->arena);
-    json_open_object(&w, "proof");
-    if (p->bound_ns < 0) json_put_bool(&w, "infeasible", true);
-    else json_put_count(&w, "bound_ns", p->bound_ns);
-    if (r->plan->stage_count) {
-        json_put_count(&w, "iteration_ns", r->plan->iteration_ns);
-        put_incumbent(p, &w);
-    }
-    put_counted(p, &w);
-    put_boxes(p, &w);
-    put_paths(p, &w);
-    json_close_object(&w);
+    put_proof(p, &w);
     json_close_object(&w);
     p->result->text = json_end(&w, &p->result->size);
-    p->result->bound_ns = p->bound_ns;
 }

@@ -10,7 +10,7 @@ enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
 // ---- the envelope
 
-static enum status read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash)
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash)
 {
     static const char *const keys[] = {"role", "path", "sha256", NULL};
     const char **const to[] = {role, path, hash};
@@ -23,6 +23,15 @@ static enum status read_source(const struct reader *r, const struct value *v, co
     return OK;
 }
 
+enum status check_is_space(bool *is, const struct check_text *certificate, struct arena *arena, struct error *err)
+{
+    const struct reader r = {certificate->file, err};
+    struct value *root;
+    TRY(check_read_envelope(&r, certificate, &root, arena));
+    *is = value_get(root, "space") != NULL;
+    return OK;
+}
+
 static enum status find_priced(const struct reader *r, const struct value *root, const char **path, const char **hash)
 {
     const struct value *sources = value_get(root, "made_from");
@@ -30,7 +39,7 @@ static enum status find_priced(const struct reader *r, const struct value *root,
     TRY(value_expect(r, sources, "made_from", VALUE_ARRAY));
     for (const struct value *v = sources->first; v; v = v->next) {
         const char *role, *its_path, *its_hash;
-        TRY(read_source(r, v, &role, &its_path, &its_hash));
+        TRY(check_read_source(r, v, &role, &its_path, &its_hash));
         if (strcmp(role, "priced")) continue;
         if (*path) return check_refuse(r, "made_from", "names two priced documents");
         *path = its_path;
@@ -39,10 +48,9 @@ static enum status find_priced(const struct reader *r, const struct value *root,
     return *path ? OK : check_refuse(r, "made_from", "names no priced document");
 }
 
-static enum status read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root,
-                                 struct arena *arena)
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena)
 {
-    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "proof", NULL};
+    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "?proof", "?space", NULL};
     static const char *const kinds[] = {"plumbline.certificate", NULL};
     int kind, version = 0;
     if (certificate->size > CERTIFICATE_MOST) return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
@@ -51,6 +59,7 @@ static enum status read_envelope(const struct reader *r, const struct check_text
     TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, *root, "", keys));
     if (value_get(*root, "made_by")) TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
+    if (!value_get(*root, "proof") == !value_get(*root, "space")) return check_refuse(r, "", "expected either proof or space");
     return value_int(r, *root, "", "version", 1, 1, &version);
 }
 
@@ -59,7 +68,7 @@ enum status check_priced_path(const char **path, const struct check_text *certif
     const struct reader r = {certificate->file, err};
     struct value *root;
     const char *hash;
-    TRY(read_envelope(&r, certificate, &root, arena));
+    TRY(check_read_envelope(&r, certificate, &root, arena));
     return find_priced(&r, root, path, &hash);
 }
 
@@ -78,7 +87,7 @@ enum status check_list_sources(struct check_source **list, int *count, const str
     *list = TAKE(arena, sources->count, struct check_source);
     for (const struct value *v = sources->first; v; v = v->next) {
         struct check_source *s = &(*list)[(*count)++];
-        TRY(read_source(&r, v, &s->role, &s->path, &s->sha256));
+        TRY(check_read_source(&r, v, &s->role, &s->path, &s->sha256));
     }
     return OK;
 }
@@ -148,29 +157,41 @@ static enum status check_proof(struct check_proof *k, const struct value *proof)
     return check_boxes(k, value_get(proof, "boxes"));
 }
 
+enum status check_read_claims(const struct reader *r, const struct value *proof, struct check_result *result)
+{
+    TRY(value_expect(r, proof, "proof", VALUE_OBJECT));
+    return read_claims(r, proof, result);
+}
+
+enum status check_one_proof(const struct reader *r, const struct value *proof, const struct check_problem *p, struct check_result *result,
+                            uint64_t *work, struct arena *arena)
+{
+    struct check_graph graph;
+    TRY(check_build_graph(&graph, p, arena));
+    result->operations = graph.operation_count;
+    struct check_proof k = {.reader = *r, .p = p, .g = &graph, .result = result, .work = work, .arena = arena};
+    return check_proof(&k, proof);
+}
+
 static enum status hear(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
                         uint64_t *work, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
-    struct check_graph graph;
     struct value *root;
     const char *path, *hash;
     char found[CHECK_HASH];
-    TRY(read_envelope(&r, certificate, &root, arena));
+    TRY(check_read_envelope(&r, certificate, &root, arena));
     TRY(find_priced(&r, root, &path, &hash));
     check_hash(priced->text, priced->size, found);
     if (strcmp(found, hash))
         return fail(err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found, hash);
     const struct value *proof = value_get(root, "proof");
-    TRY(value_expect(&r, proof, "proof", VALUE_OBJECT));
-    TRY(read_claims(&r, proof, result));
+    if (!proof) return check_refuse(&r, "", "is about a space of layouts: expected its problem beside it");
+    TRY(check_read_claims(&r, proof, result));
     TRY(check_read_problem(problem, priced->file, priced->text, priced->size, arena, err));
     result->problem = problem;
-    TRY(check_build_graph(&graph, problem, arena));
-    result->operations = graph.operation_count;
-    struct check_proof k = {.reader = r, .p = problem, .g = &graph, .result = result, .work = work, .arena = arena};
-    return check_proof(&k, proof);
+    return check_one_proof(&r, proof, problem, result, work, arena);
 }
 
 enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,

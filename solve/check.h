@@ -45,4 +45,7 @@ enum status check_is_source(bool *is, const char *role, const struct check_text 
 // The path that the certificate gives for the priced document it was made from.
 enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err);
 
+// Whether the certificate is one of a whole space of layouts (solve/check_space.h).
+enum status check_is_space(bool *is, const struct check_text *certificate, struct arena *arena, struct error *err);
+
 #endif

@@ -6,7 +6,9 @@
 #include <time.h>
 
 #include "data/options.h"
+#include "solve/check_space.h"
 #include "solve/check_verdict.h"
+#include "solve/space_open.h"
 
 command_function command_check;
 
@@ -123,12 +125,73 @@ static enum status tell(const struct check_hearing *h, const struct outputs *to,
     return OK;
 }
 
+// ---- a space of layouts
+
+enum { SOURCES = 5 };
+
+// The documents that the problem names, read by the checker itself for their hashes.
+static enum status read_sources(struct check_space_source sources[SOURCES], const struct check_text *problem, struct arena *arena, struct error *err)
+{
+    static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
+    const struct reader r = {problem->file, err};
+    struct value *root;
+    TRY(check_parse(&r, problem->text, problem->size, &root, arena));
+    TRY(value_expect(&r, root, "", VALUE_OBJECT));
+    sources[0] = (struct check_space_source){roles[0], *problem};
+    for (int i = 1; i < SOURCES; i++) {
+        const struct value *path = value_get(root, roles[i]);
+        TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
+        sources[i].role = roles[i];
+        TRY(read_whole(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
+    }
+    return OK;
+}
+
+static void print_space(const struct check_space_result *s, const char *problem, int64_t microseconds)
+{
+    const struct check_result *r = &s->proof;
+    if (!r->accepted) {
+        printf("not proven: %s\n", r->reason);
+        return;
+    }
+    if (r->infeasible) printf("proven: no layout of the space has a plan\n");
+    else if (r->iteration_ns < 0) printf("proven: no plan of any layout takes less than %lld ns\n", (long long)r->bound_ns);
+    else
+        printf("proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes less%s%lld ns\n", (long long)s->chosen,
+               (long long)r->iteration_ns, r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns);
+    printf("  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their prices, %lld no better than another, %lld with a proof\n",
+           (long long)s->layouts, (long long)s->refused, (long long)s->memory, (long long)s->bounded, (long long)s->dominated, (long long)s->proven);
+    printf("  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of graphs of %lld operations\n",
+           (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds, (long long)r->choices, (long long)r->paths,
+           (long long)r->operations);
+    printf("  assumed    the reading of %s and of what it names, and the prices that the judge finds for each layout\n", problem);
+    printf("  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+}
+
+static enum status hear_space(const struct check_text *certificate, const char *problem_path, uint64_t work_limit, const struct timespec *start,
+                              int *exit_code, struct arena *arena, struct error *err)
+{
+    struct check_space_source sources[SOURCES];
+    struct check_space space;
+    struct check_pricer pricers[2];
+    struct check_space_result result;
+    struct check_text problem;
+    if (!problem_path) return fail(err, BAD_INPUT, "%s: is about a space of layouts: expected its problem beside it", certificate->file);
+    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(read_sources(sources, &problem, arena, err));
+    TRY(space_open(&space, pricers, problem_path, arena, err));
+    TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit, arena, err));
+    print_space(&result, problem_path, microseconds_since(start));
+    *exit_code = result.proof.accepted ? 0 : 1;
+    return OK;
+}
+
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     const char *paths[2];
     int count;
     int64_t work_limit = CHECK_WORK_DEFAULT;
-    bool helped;
+    bool helped, is_space;
     struct outputs to = {NULL, NULL};
     const struct option options[] = {
         {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL, "write the verdict as a document, for plumbline report --format latex or csv"},
@@ -144,6 +207,9 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     if (helped) return OK;
     if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(read_whole(&certificate, paths[0], arena, err));
+    TRY(check_is_space(&is_space, &certificate, arena, err));
+    if (is_space && (to.verdict || to.statement)) return fail(err, BAD_INPUT, "-o, --statement: expected a certificate of one layout, found one of a space");
+    if (is_space) return hear_space(&certificate, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, &start, exit_code, arena, err);
     TRY(find_priced(&priced, count > 1 ? paths[1] : NULL, &problem, &certificate, arena, err));
     if (problem.file) hearing.problem = &problem;
     TRY(check_certificate(&result, &certificate, &priced, (uint64_t)work_limit, arena, err));

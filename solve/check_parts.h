@@ -9,6 +9,13 @@
 enum { CHECK_HASH = 65 };
 void check_hash(const char *text, size_t size, char hex[CHECK_HASH]);       // SHA-256
 
+// ---- check.c: the envelope, and a proof in it
+enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena);
+enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash);
+enum status check_read_claims(const struct reader *r, const struct value *proof, struct check_result *result);     // claims at -1
+enum status check_one_proof(const struct reader *r, const struct value *proof, const struct check_problem *p, struct check_result *result,
+                            uint64_t *work, struct arena *arena);
+
 // One proof: of one priced document.
 struct check_proof {
     struct reader reader;

@@ -180,49 +180,59 @@ static enum status read_budget(struct check_problem *p, const struct value *v)
 static wide larger(wide a, wide b) { return a > b ? a : b; }
 
 // The most that the passes, syncs and optimizer steps of a run's layer can take, and its bytes.
-static void most_of_run(const struct check_problem *p, const struct check_run *r, wide *ns, wide *bytes)
+static wide most_ns_of_run(const struct check_problem *p, const struct check_run *r)
 {
-    wide stash = 0, feedback = 0;
-    *ns = 0;
+    wide ns = 0;
     for (int g = 0; g < p->group_count; g++) {
         wide passes = r->weight[g], sync = 0;
         for (int k = g; k < p->slices * p->group_count; k += p->group_count)
             passes += larger(r->forward[k], 0) + larger(r->backward[k], 0) + larger(r->selective[k], 0) + larger(r->full[k], 0);
         for (int o = 0; o < p->gradient_count; o++) sync = larger(sync, r->sync[o][g]);
-        *ns = larger(*ns, p->micro_batches * passes + sync + r->optimizer[g]);
+        ns = larger(ns, p->micro_batches * passes + sync + r->optimizer[g]);
     }
-    for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
-    for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
-    *bytes = (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + (p->micro_batches + 1) * stash + feedback;
+    return ns;
 }
 
-// No sum of times or bytes of any plan passes 2^54: afterwards 64 bits hold them all.
-static enum status check_sums(const struct check_problem *p)
+static wide most_bytes_of_run(const struct check_problem *p, const struct check_run *r)
 {
-    wide ns = 0, bytes = 0, most_ns, most_bytes, price = 0, message = 0, constant = 0;
-    for (int i = 0; i < p->run_count; i++) {
-        most_of_run(p, &p->runs[i], &most_ns, &most_bytes);
-        ns += p->runs[i].count * most_ns;
-        bytes += p->runs[i].count * most_bytes;
-    }
+    wide stash = 0, feedback = 0;
+    for (int i = 0; i < 3; i++) stash = larger(larger(stash, r->stash[i]), r->working[i]);
+    for (int o = 0; o < p->gradient_count; o++) feedback = larger(feedback, r->feedback[o]);
+    return (wide)r->weight_bytes + r->gradient_bytes + r->optimizer_bytes + (p->micro_batches + 1) * stash + feedback;
+}
+
+static enum status refuse_sums(const struct check_problem *p)
+{
+    return check_refuse(&p->reader, "", "sums of times or bytes could pass 2^54");
+}
+
+enum status check_problem_bytes(const struct check_problem *p)
+{
+    wide bytes = 0, message = 0;
+    for (int i = 0; i < p->run_count; i++) bytes += p->runs[i].count * most_bytes_of_run(p, &p->runs[i]);
     for (int i = 0; i < p->cut_count; i++) {
         message = larger(message, p->cuts[i].message_bytes);
         for (int o = 0; o < p->boundary_count; o++) message = larger(message, p->cuts[i].feedback[o]);
+    }
+    for (int g = 0; g < p->group_count; g++) bytes += p->groups[g].constant_bytes;
+    bytes += p->stages * (8 * message + p->local_bytes);
+    return bytes < MOST_SUM ? OK : refuse_sums(p);
+}
+
+enum status check_problem_times(const struct check_problem *p)
+{
+    wide ns = 0, price = 0, constant = 0, passes = (wide)p->micro_batches * p->slices;
+    for (int i = 0; i < p->run_count; i++) ns += p->runs[i].count * most_ns_of_run(p, &p->runs[i]);
+    for (int i = 0; i < p->cut_count; i++)
         for (int k = 0; k < p->slices * p->group_count * p->group_count * PARTS; k++) {
             price = larger(price, p->cuts[i].forward[k]);
             for (int o = 0; o < p->boundary_count; o++) price = larger(price, p->cuts[i].backward[o][k]);
         }
-    }
-    for (int g = 0; g < p->group_count; g++) {
-        bytes += p->groups[g].constant_bytes;
+    for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_count; o++) constant = larger(constant, p->groups[g].sync_constant[o]);
-    }
     for (int k = 0; p->embedding && k < p->group_count * p->group_count; k++) constant = larger(constant, p->embedding[k]);
-    wide passes = (wide)p->micro_batches * p->slices;
     ns += (p->stages + 1) * (constant + passes * (2 * (PARTS + 1) * price + p->local_forward + p->local_backward));
-    bytes += p->stages * (8 * message + p->local_bytes);
-    if (ns < MOST_SUM && bytes < MOST_SUM) return OK;
-    return check_refuse(&p->reader, "", "sums of times or bytes could pass 2^54");
+    return ns < MOST_SUM ? OK : refuse_sums(p);
 }
 
 static enum status check_run_prices(const struct check_problem *p, int i)
@@ -325,5 +335,6 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     TRY(read_budget(p, get(root, "budget")));
     TRY(place_layers(p, arena));
     TRY(check_read_rules(p, get(root, "rules"), arena));
-    return check_sums(p);
+    TRY(check_problem_bytes(p));
+    return check_problem_times(p);
 }

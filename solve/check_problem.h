@@ -83,6 +83,9 @@ struct check_problem {
 
 enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
                                struct error *err);
+// No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.
+enum status check_problem_bytes(const struct check_problem *p);
+enum status check_problem_times(const struct check_problem *p);
 // The parts in files of their own.
 enum status check_read_rules(struct check_problem *p, const struct value *array, struct arena *arena);
 

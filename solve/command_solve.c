@@ -9,6 +9,7 @@
 #include "formulate/price.h"
 #include "formulate/range.h"
 #include "solve/certificate.h"
+#include "solve/certificate_space.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
 #include "solve/solve_parts.h"
@@ -168,7 +169,7 @@ static int exit_code_of(enum outcome outcome)
 static enum status refuse_single(const struct request *r, struct error *err)
 {
     const struct { bool given; const char *option; } single[] = {
-        {r->certificate_path, "--certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+        {r->shrink, "--shrink-certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(single); i++)
         if (single[i].given) return fail(err, BAD_INPUT, "%s: expected a job with one layout, found a space of them", single[i].option);
@@ -194,6 +195,27 @@ static void say_layouts(const struct layouts *l)
     fprintf(stderr, "\n");
 }
 
+static enum status write_space_certificate(const struct request *r, const struct layouts_result *found, const struct problem *problem, struct arena *arena,
+                                           struct error *err)
+{
+    struct source sources[PROBLEM_SOURCES];
+    struct certificate_space_request request = {.problem = problem, .found = found, .settings = &r->settings, .sources = sources};
+    struct certificate_space_result result;
+    if (!r->certificate_path) return OK;
+    listen_no_more();
+    request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
+    double begin_s = clock_s();
+    TRY(certificate_space_make(&result, &request, arena, err));
+    if (!result.text) return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
+    TRY(file_write(r->certificate_path, result.text, result.size, err));
+    if (result.bound_ns >= 0 && result.bound_ns < found->solved.plan.bound_ns)
+        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
+    fprintf(stderr, "certificate: %lld layouts: %lld refused, %lld without room, %lld by a bound, %lld dominated, %lld with a proof; %lld boxes, %zu bytes; %.2f s\n",
+            (long long)result.layouts, (long long)result.refused, (long long)result.memory, (long long)result.bounded, (long long)result.dominated,
+            (long long)result.proven, (long long)result.boxes, result.size, clock_s() - begin_s);
+    return OK;
+}
+
 static enum status solve_space(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
 {
     struct layouts_result *result = TAKE(arena, 1, struct layouts_result);
@@ -212,6 +234,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
     say_outcome(&result->solved);
     say_layouts(&result->layouts);
+    TRY(write_space_certificate(r, result, problem, arena, err));
     *exit_code = exit_code_of(plan->outcome);
     return OK;
 }
@@ -265,10 +288,11 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(read_request(&r, argc, argv, err));
     if (r.helped) return OK;
     struct problem *problem = TAKE(arena, 1, struct problem);
-    if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     TRY(check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
+    if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
+    if (r.priced_path) TRY(file_check_place(r.priced_path, err));
     if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
     return solve_layout(&r, problem, exit_code, arena, err);
 }

@@ -1,0 +1,70 @@
+// Certificates for a whole space of layouts: see docs/PROOFS.md 8. The checker walks the space by itself, finds for every
+// layout the argument that the file names, and takes nothing from whoever planned. What a layout costs is told to it by a
+// pricer, in integers: that is what it assumes.
+#ifndef PLUMBLINE_SOLVE_CHECK_SPACE_H
+#define PLUMBLINE_SOLVE_CHECK_SPACE_H
+
+#include "solve/check.h"
+#include "solve/check_problem.h"
+
+// What a space may choose, the outermost first: the order of its layouts.
+enum check_key {
+    KEY_TENSOR, KEY_CONTEXT, KEY_PIPELINE, KEY_DATA, KEY_SCHEDULE, KEY_TURNS, KEY_MICRO_BATCH, KEY_SEQUENCE_PARALLEL, KEY_ZERO,
+    KEY_OVERLAPPED, KEY_OFFLOAD, KEY_BARRIER, KEY_FUSED_EMBEDDING, KEY_LOCAL, KEY_SLICES, KEYS,
+};
+
+struct check_layout {
+    int value[KEYS];                        // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
+    int expert;
+    bool fused_attention;
+    int64_t slice[MOST_SLICES];             // tokens of each, where there are several
+};
+
+struct check_axis { enum { AXIS_AS_BASE, AXIS_EVERY, AXIS_THESE } kind; const int *values; int count; };
+
+// What the documents say of the space, and what decides whether a layout is refused.
+struct check_space {
+    struct check_layout base;
+    struct check_axis axes[KEYS];
+    bool fewer_devices;
+    int64_t devices, global_batch, sequence;
+    int layers;
+    bool has_blocks, has_mixtures, has_options;     // options: to compress
+    int64_t heads, kv_heads, ffn;
+    const struct check_mixture { int64_t ffn, shared_ffn, experts; } *mixtures;
+    int mixture_count;
+    int rule_stage, rule_layer;             // the highest that a rule is about, -1: none
+};
+
+// Tables of a layout that no rule refuses, good until the next layout's. bytes: all but times, which times fills in.
+// false: some price is beyond what can be counted.
+struct check_pricer {
+    bool (*bytes)(void *context, const struct check_layout *layout, struct check_problem **p);
+    bool (*times)(void *context);
+    void *context;
+};
+
+enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
+
+// visit: false stops the walk. Returns how many layouts it was called for.
+typedef bool check_space_visit(void *argument, int64_t number, const struct check_layout *layout);
+int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, void *argument);
+
+// The rule that refuses a layout, NULL: none.
+const char *check_space_refusal(const struct check_space *s, const struct check_layout *layout);
+
+struct check_space_source { const char *role; struct check_text text; };
+
+struct check_space_result {
+    struct check_result proof;              // reason, claims; counts are sums over the proofs
+    int64_t layouts, refused, memory, bounded, dominated, proven;
+    int64_t chosen;                         // -1: no plan
+};
+
+// sources: the documents that the space and the prices come from. pricers: two that do not share their tables.
+enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
+                                    const struct check_space_source *sources, int source_count, const struct check_space *space,
+                                    const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena,
+                                    struct error *err);
+
+#endif

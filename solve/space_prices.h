@@ -1,0 +1,17 @@
+// A job's space as the checker of spaces takes it (solve/check_space.h), and what its layouts cost: the judge's own prices
+// (solve/verify_price.h), in the tables that the checker reads. The planner's pricing has no part in it.
+#ifndef PLUMBLINE_SOLVE_SPACE_PRICES_H
+#define PLUMBLINE_SOLVE_SPACE_PRICES_H
+
+#include "data/problem.h"
+#include "solve/check_space.h"
+
+// The problem's job has a space.
+void space_read(struct check_space *to, const struct problem *problem, struct arena *arena);
+struct check_layout space_layout(const struct layout *layout);
+struct layout space_layout_back(const struct check_layout *layout, const struct layout *base);
+
+// The pricer's tables live in the arena, and are its own.
+enum status space_pricer_open(struct check_pricer *to, const struct problem *problem, struct arena *arena, struct error *err);
+
+#endif
