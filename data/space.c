@@ -132,6 +132,7 @@ static void set_value(struct walk *w, enum space_key key, int value)
     case SPACE_LOCAL_LOSS_EVERY: l->local_loss_every = value; break;
     case SPACE_SLICE_COUNT:
         if (w->space->axes[key].kind != AXIS_FIXED || value == 1) set_slices(l, value, w->limits->sequence);
+        else l->slice_count = value, memcpy(l->slices, w->limits->layout->slices, sizeof l->slices);     // another schedule had none
         break;
     case SPACE_KEY_COUNT: break;
     }

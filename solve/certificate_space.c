@@ -194,6 +194,28 @@ static enum status search(struct solve_evidence *e, const struct space_maker *m,
     return OK;
 }
 
+// Whether the checker takes what the search's records prove, at its own prices. Proofs made anew have been heard as they were made.
+static enum status is_heard(struct space_maker *m, const struct certificate_request *proof, bool *heard, struct error *err)
+{
+    struct json_writer w;
+    struct certificate_request request = *proof;
+    struct certificate_result made;
+    struct check_result result = {.iteration_ns = -1, .bound_ns = -1};
+    struct reader reader = {"proof", &m->why};
+    struct value *root;
+    size_t size;
+    json_begin(&w, m->scratch);
+    json_open_object(&w, NULL);
+    request.into = &w;
+    TRY(certificate_make(&made, &request, m->scratch, err));
+    json_close_object(&w);
+    const char *text = json_end(&w, &size);
+    *heard = made.text && check_parse(&reader, text, size, &root, m->scratch) == OK &&
+             check_read_claims(&reader, value_get(root, "proof"), &result) == OK &&
+             check_one_proof(&reader, value_get(root, "proof"), proof->problem, &result, &m->work, m->scratch) == OK;
+    return OK;
+}
+
 // Puts the proof of a layout; *bound_ns is what it proves, 0: nothing.
 static enum status put_proof(struct space_maker *m, struct json_writer *w, const struct open_layout *o, int64_t *bound_ns, struct error *err)
 {
@@ -205,6 +227,7 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w, const
     struct check_problem *p;
     struct plan plan = {.outcome = m->bound_ns < 0 ? OUTCOME_INFEASIBLE : OUTCOME_OPEN, .bound_ns = m->bound_ns};
     struct certificate_result made;
+    bool heard;
     *bound_ns = 0;
     if (!price(m, 0, &o->layout, &p)) return OK;
     TRY(layout_price(priced, m->request->problem, &layout, m->scratch, err));
@@ -213,7 +236,10 @@ static enum status put_proof(struct space_maker *m, struct json_writer *w, const
         plan = m->request->found->solved.plan;
         plan.outcome = OUTCOME_OPEN, plan.bound_ns = m->bound_ns, plan.iteration_ns = m->iteration_ns;
     }
-    struct certificate_request request = {.priced = priced, .plan = &plan, .evidence = &evidence, .problem = p, .into = w};
+    struct certificate_request request = {.priced = priced, .plan = &plan, .evidence = &evidence, .problem = p};
+    TRY(is_heard(m, &request, &heard, err));
+    request.anew = !heard;
+    request.into = w;
     json_open_object(w, NULL);
     json_put_count(w, "layout", o->number);
     TRY(certificate_make(&made, &request, m->scratch, err));

@@ -124,12 +124,13 @@ static bool may_hold(const struct check_sketch *s, const struct check_group_sket
     return ends.fill + load + larger(tail, ends.drain ? ends.drain + first_optimizer(s) : 0) < t;
 }
 
-// Main layers on the rank at most; -1: not even what it must hold.
+// Main layers on the rank at most; -1: not even what it must hold, wherever it stands. Behind more layers than in a plan, as
+// many fewer are enough: none, if need be.
 static int64_t most_held(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t before, int64_t t)
 {
-    int64_t low = check_forced(s, rank), high = larger(s->main_count - before, low), share = 2 * (s->main_count / s->p->ranks) + 2;
-    if (!may_hold(s, g, rank, before, low, t)) return -1;
-    if (share > low && share < high && !may_hold(s, g, rank, before, share, t)) high = share - 1;
+    int64_t low = 0, high = s->main_count - before, share = 2 * (s->main_count / s->p->ranks) + 2;
+    if (!may_hold(s, g, rank, 0, check_forced(s, rank), t)) return -1;
+    if (share < high && !may_hold(s, g, rank, before, share, t)) high = share - 1;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
         if (may_hold(s, g, rank, before, k, t)) low = k;
@@ -189,8 +190,8 @@ bool check_filling_reaches(const struct check_sketch *s, int64_t t)
 // One rank does the mean of all passes at least, and whole main layers as many as the mean rank's.
 bool check_average_reaches(const struct check_sketch *s, int64_t t)
 {
-    int64_t all = INT64_MAX, one = INT64_MAX, ranks = s->p->ranks;
-    for (int g = 0; g < s->group_count; g++) all = smaller(all, s->groups[g].all), one = smaller(one, pass(&s->groups[g].main));
+    int64_t all = s->all, one = INT64_MAX, ranks = s->p->ranks;
+    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass(&s->groups[g].main));
     for (int rank = 0; rank < ranks; rank++) all += blocked(s, rank);
     int64_t mean = (all + ranks - 1) / ranks, whole = (s->main_count + ranks - 1) / ranks * one;
     return s->p->micro_batches * larger(mean, whole) >= t;

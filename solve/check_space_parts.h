@@ -38,10 +38,11 @@ struct check_sketch {
     int64_t message;                        // bytes, least
     struct check_group_sketch {
         int slots;
-        int64_t room, sync_constant, all;   // all: one micro-batch through all layers
+        int64_t room, sync_constant;
         struct check_terms main, first, last;
     } groups[MOST_GROUPS];
     int group_count;
+    int64_t all;                            // ns of one micro-batch through all layers
     int64_t fill_first, fill, fill_main, drain_first, drain, drain_main;        // forward, backward: least of a slice
     int64_t send_forward, send_backward, block_forward, block_backward;
 };

@@ -124,8 +124,6 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
     to->sync_constant = INT64_MAX;
     for (int o = 0; o < p->gradient_count; o++) to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
     for (int r = 0; r < p->run_count; r++) {
-        struct check_terms t = terms_of(p, r, g);
-        to->all += p->runs[r].count * (t.forward + t.backward + t.weight);
         s->fill = smaller(s->fill, of_fastest_slice(p, p->runs[r].forward, g));
         s->drain = smaller(s->drain, of_fastest_slice(p, p->runs[r].backward, g));
     }
@@ -133,6 +131,21 @@ static void read_group(struct check_sketch *s, struct check_group_sketch *to, in
     s->drain_main = smaller(s->drain_main, of_fastest_slice(p, p->runs[run].backward, g));
     s->fill_first = smaller(s->fill_first, of_fastest_slice(p, p->runs[0].forward, g));
     s->drain_first = smaller(s->drain_first, of_fastest_slice(p, p->runs[0].backward, g));
+}
+
+// One micro-batch through all layers, each where it is fastest.
+static int64_t all_passes(const struct check_problem *p)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t least = INT64_MAX;
+        for (int g = 0; g < p->group_count; g++) {
+            struct check_terms t = terms_of(p, r, g);
+            if (is_usable(p, g)) least = smaller(least, t.forward + t.backward + t.weight);
+        }
+        sum += p->runs[r].count * least;
+    }
+    return sum;
 }
 
 // Least of a table of transfers: all parts of one slice's message; what keeps one end busy, of all slices.
@@ -161,6 +174,7 @@ void check_sketch_times(struct check_sketch *s)
     find_main(s, true);
     for (int g = 0, at = 0; g < p->group_count; g++)
         if (is_usable(p, g)) read_group(s, &s->groups[at++], g);
+    s->all = all_passes(p);
     for (int c = 0; c < p->cut_count; c++) {
         read_transfers(p, p->cuts[c].forward, &s->send_forward, &s->block_forward);
         for (int o = 0; o < p->boundary_count; o++) read_transfers(p, p->cuts[c].backward[o], &s->send_backward, &s->block_backward);

@@ -207,25 +207,26 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
     return *load;
 }
 
-// Sync and optimizer of the rank itself, after its last pass.
+// The exposed part of an only stage's syncs that run behind its gradients, those of the first layers last.
+static int64_t behind_gradients_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    if (k < 1 || !s->only_ends) return 0;
+    int64_t gradient = s->joint ? g->main.backward_ns + larger(g->main.full_ns, g->main.selective_ns) : g->main.weight_ns;
+    int64_t tail = k * g->main.sync_ns - (k - 1) * gradient;
+    if (holds_first(s, rank))
+        tail += g->first.sync_ns - (s->joint ? g->first.backward_ns + larger(g->first.full_ns, g->first.selective_ns) : g->first.weight_ns);
+    return larger(tail, 0);
+}
+
+// Sync and optimizer of the rank itself, after its last pass. Of several stages one is updated while another is synchronised.
 static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
-    int64_t optimizer = k * g->main.optimizer_ns, sync = 0;
-    if (holds_first(s, rank)) optimizer += g->first.optimizer_ns;
-    if (holds_last(s, rank)) optimizer += g->last.optimizer_ns;
+    int64_t optimizer = k * g->main.optimizer_ns, sync = s->turns * g->sync_constant_ns + k * g->main.sync_ns;
+    if (holds_first(s, rank)) optimizer += g->first.optimizer_ns, sync += g->first.sync_ns;
+    if (holds_last(s, rank)) optimizer += g->last.optimizer_ns, sync += g->last.sync_ns;
     if (!s->barrier) return optimizer;
-    if (!s->overlapped) {
-        sync = s->turns * g->sync_constant_ns + k * g->main.sync_ns;
-        if (holds_first(s, rank)) sync += g->first.sync_ns;
-        if (holds_last(s, rank)) sync += g->last.sync_ns;
-    } else {
-        sync = g->sync_constant_ns;
-        if (k > 0 && s->turns == 1) {
-            int64_t behind = s->joint ? g->main.backward_ns + larger(g->main.full_ns, g->main.selective_ns) : g->main.weight_ns;
-            sync += larger(0, k * g->main.sync_ns - (k - 1) * behind);
-        }
-    }
-    return optimizer + sync;
+    if (s->turns > 1) return larger(optimizer, s->overlapped ? 0 : sync);
+    return optimizer + (s->overlapped ? g->sync_constant_ns + behind_gradients_ns(s, g, rank, k) : sync);
 }
 
 // Of the first stage of all, which ends the drain.
@@ -322,8 +323,8 @@ static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
 
 int64_t layout_average_bound(const struct layout_sketch *s)
 {
-    int64_t all = INT64_MAX, one = INT64_MAX;
-    for (int g = 0; g < s->group_count; g++) all = smaller(all, s->groups[g].all_ns), one = smaller(one, pass_ns(&s->groups[g].main));
+    int64_t all = s->all_ns, one = INT64_MAX;
+    for (int g = 0; g < s->group_count; g++) one = smaller(one, pass_ns(&s->groups[g].main));
     int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
     int64_t average = (all + blocks + s->ranks - 1) / s->ranks, whole = (s->main_count + s->ranks - 1) / s->ranks * one;
     return s->micro_batches * larger(average, whole);

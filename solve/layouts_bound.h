@@ -19,7 +19,6 @@ struct group_terms {
     int slots;
     int64_t limit_bytes, constant_bytes, sync_constant_ns;
     struct layer_terms main, first, last;
-    int64_t all_ns;                     // one micro-batch through all layers
 };
 
 // Micro-batches whose activations a rank keeps for the layers of its stages at its fullest moment, read off the turns of its
@@ -46,6 +45,7 @@ struct layout_sketch {
     bool only_ends;                     // all others are those two
     bool selective, full, partly;       // modes the job allows
     struct layer_room main, first, last;
+    int64_t all_ns;                     // one micro-batch through all layers, each where it is fastest
     struct group_terms groups[BOUND_GROUPS_MAX];
     int group_count;                    // of those that can hold a rank
     int64_t fill_first_ns, fill_ns, fill_main_ns;       // forward: the first layer where it is no main one, the lightest of all, a main one

@@ -97,8 +97,6 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
     for (int option = 0; option < p->gradient_option_count; option++)
         to->sync_constant_ns = smaller(to->sync_constant_ns, from->sync_constant_ns[option]);
     for (int r = 0; r < p->run_count; r++) {
-        struct layer_terms t = terms_of(p, r, g);
-        to->all_ns += p->runs[r].count * pass_ns(&t);
         s->fill_ns = smaller(s->fill_ns, of_one_slice(p->runs[r].forward_ns, p, g));
         s->drain_ns = smaller(s->drain_ns, of_one_slice(p->runs[r].backward_ns, p, g));
     }
@@ -106,6 +104,20 @@ static void gather_group(struct layout_sketch *s, const struct priced *p, int ru
     s->drain_main_ns = smaller(s->drain_main_ns, of_one_slice(p->runs[run].backward_ns, p, g));
     s->fill_first_ns = smaller(s->fill_first_ns, of_one_slice(p->runs[0].forward_ns, p, g));
     s->drain_first_ns = smaller(s->drain_first_ns, of_one_slice(p->runs[0].backward_ns, p, g));
+}
+
+static int64_t all_passes_ns(const struct priced *p)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t least = INT64_MAX;
+        for (int g = 0; g < p->group_count; g++) {
+            struct layer_terms t = terms_of(p, r, g);
+            if (usable(p, g)) least = smaller(least, pass_ns(&t));
+        }
+        sum += p->runs[r].count * least;
+    }
+    return sum;
 }
 
 // Least of a table of transfers: all parts of one slice; what keeps one end busy, of all slices.
@@ -164,6 +176,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
         return false;
     }
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
+    s->all_ns = all_passes_ns(p);
     gather_transfers(s, p);
     s->kept = kept_by_ranks(kept, p);
     int64_t loads = s->ranks * ((int64_t)s->main_count + 1);

@@ -311,7 +311,14 @@ says traceEvents reported.trace
 says '--pipeline-model-parallel-size' reported.megatron
 # A job with a space: the plan's layout, the fates of all layouts.
 gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts degrees --global-batch 32 --sequence 1024 -o space
-gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json --quiet --gap 0.05
+gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json --quiet --gap 0.05 --certificate space/certificate.json
+gives 0 check space/certificate.json space/problem.json
+says 'no plan of any layout takes less' out
+refuses "space of layouts" check space/certificate.json
+sed 's/"global_batch": 32/"global_batch": 64/' space/job.json > job.json && mv space/job.json job.old && mv job.json space/job.json
+gives 1 check space/certificate.json space/problem.json
+says 'job.json: its SHA-256' out
+mv job.old space/job.json
 gives 0 verify space/plan.json
 says '"kind": "plumbline.layouts"' space/layouts.json
 for layouts in space/layouts.json "$documents/layouts.json"; do

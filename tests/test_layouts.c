@@ -8,47 +8,9 @@
 #include "solve/layouts_bound.h"
 #include "solve/layouts_parts.h"
 #include "tests/support/check.h"
-#include "tests/support/problems.h"
+#include "tests/support/spaces.h"
 
-enum { PROBLEMS = 100, LAYOUTS_MOST = 60 };
-
-static bool counts(void *argument, int64_t number, const struct layout *layout)
-{
-    (void)layout;
-    return number < *(int64_t *)argument;
-}
-
-static int64_t count_of(const struct problem *p)
-{
-    struct space_limits limits = problem_space_limits(p);
-    int64_t most = 4000;
-    return space_each(&p->job.space, &limits, counts, &most);
-}
-
-// Some keys of the layout set free; all degrees of a small cluster mostly among them.
-static bool give_space(struct problem *p, struct random *rng)
-{
-    struct space *space = &p->job.space;
-    *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
-    for (int key = 0; key < SPACE_KEY_COUNT; key++)
-        if (random_chance(rng, key <= SPACE_DATA ? 75 : key == SPACE_SCHEDULE ? 60 : 25)) space->axes[key].kind = AXIS_ALL;
-    int64_t count = count_of(p);
-    return count > 1 && count <= LAYOUTS_MOST;
-}
-
-static void draw(struct problem *p, struct random *rng, struct arena *arena)
-{
-    struct random_limits limits = random_limits_small();
-    limits.layers_max = 7, limits.stages_max = 3, limits.groups_max = 2, limits.micro_batches_max = 4;
-    struct error err = {OK, ""};
-    do {
-        random_problem(p, rng, &limits, arena);
-        p->job.rule_count = 0;
-    } while (!give_space(p, rng) || problem_check(p, &err) != OK);
-}
-
-// Every layout by itself: 0 for what has no plan.
-struct alone { const struct problem *problem; int64_t *optimum_ns; int64_t best_ns; bool *refused; struct arena *arena; };
+enum { PROBLEMS = 100 };
 
 static void check_bounds(const struct priced *priced, int64_t optimum_ns, struct arena *arena)
 {
@@ -65,27 +27,19 @@ static void check_bounds(const struct priced *priced, int64_t optimum_ns, struct
     assert_true(layout_filling_bound(&sketch) <= optimum_ns);
 }
 
-static bool solve_alone(void *argument, int64_t number, const struct layout *layout)
+static bool check_layout_bounds(void *argument, int64_t number, const struct layout *layout)
 {
-    struct alone *a = argument;
+    const struct spaces_alone *a = argument;
     struct error err = {OK, ""};
     struct problem one = problem_with_layout(a->problem, layout);
     struct priced priced;
-    struct solve_result r;
-    struct solve_settings settings;
-    a->refused[number] = problem_check_layout(&one, &err) != OK || price_problem(&priced, &one, a->arena, &err) != OK;
     if (a->refused[number]) return true;
-    solve_defaults(&settings);
-    settings.progress = 0;
-    CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, a->arena, &err));
-    assert_true(r.finished);
-    a->optimum_ns[number] = r.plan.iteration_ns;
-    if (r.plan.stage_count && r.plan.iteration_ns < a->best_ns) a->best_ns = r.plan.iteration_ns;
-    check_bounds(&priced, r.plan.iteration_ns, a->arena);
+    CHECK_OK(price_problem(&priced, &one, a->arena, &err));
+    check_bounds(&priced, a->optimum_ns[number], a->arena);
     return true;
 }
 
-static void check_fates(const struct layouts *l, const struct alone *a)
+static void check_fates(const struct layouts *l, const struct spaces_alone *a)
 {
     int64_t counted = 0;
     for (int i = 0; i < l->reason_count; i++) counted += l->reasons[i].count;
@@ -97,15 +51,6 @@ static void check_fates(const struct layouts *l, const struct alone *a)
         if (fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE) assert_int_equal(a->optimum_ns[i], 0);
         else if (a->optimum_ns[i]) assert_true(l->value[i] <= a->optimum_ns[i]);
     }
-}
-
-static void search(struct layouts_result *r, const struct problem *p, int threads, double gap, double limit_s, const volatile int *stop, struct arena *arena)
-{
-    struct error err = {OK, ""};
-    struct solve_settings settings;
-    solve_defaults(&settings);
-    settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s, settings.progress = 0;
-    CHECK_OK(layouts_search(r, p, &settings, stop, arena, &err));
 }
 
 static void check_same(const struct layouts_result *a, const struct layouts_result *b)
@@ -130,20 +75,21 @@ static void try_problem(struct random *rng, struct arena *arena)
 {
     struct problem p;
     struct layouts_result one, two, rough;
-    draw(&p, rng, arena);
-    int64_t count = count_of(&p);
-    struct alone a = {&p, TAKE(arena, count, int64_t), INT64_MAX, TAKE(arena, count, bool), arena};
+    spaces_draw(&p, rng, arena);
+    int64_t count = spaces_count(&p);
+    struct spaces_alone a;
     struct space_limits limits = problem_space_limits(&p);
-    space_each(&p.job.space, &limits, solve_alone, &a);
-    search(&one, &p, 1, 0, 0, NULL, arena);
+    spaces_solve(&a, &p, arena);
+    space_each(&p.job.space, &limits, check_layout_bounds, &a);
+    spaces_search(&one, &p, 1, 0, 0, NULL, arena);
     assert_int_equal(one.layouts.count, count);
     assert_int_equal(one.solved.plan.iteration_ns, a.best_ns == INT64_MAX ? 0 : a.best_ns);
     assert_int_equal(one.solved.plan.outcome, a.best_ns == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_OPTIMAL);
     if (a.best_ns != INT64_MAX) assert_int_equal(one.solved.plan.bound_ns, a.best_ns);
     check_fates(&one.layouts, &a);
-    search(&two, &p, 2, 0, 0, NULL, arena);
+    spaces_search(&two, &p, 2, 0, 0, NULL, arena);
     check_same(&one, &two);
-    search(&rough, &p, 2, 0.05, 0, NULL, arena);
+    spaces_search(&rough, &p, 2, 0.05, 0, NULL, arena);
     if (a.best_ns != INT64_MAX) {
         assert_true(rough.solved.plan.bound_ns <= a.best_ns && rough.solved.plan.iteration_ns >= a.best_ns);
         assert_true(plan_gap(&rough.solved.plan) <= 0.05);
@@ -183,10 +129,10 @@ static void test_a_search_cut_short_has_a_bound(void **state)
         struct layouts_result whole, cut;
         volatile int stop = 1;
         arena_open(&arena, NULL);
-        draw(&p, &rng, &arena);
-        search(&whole, &p, 2, 0, 0, NULL, &arena);
+        spaces_draw(&p, &rng, &arena);
+        spaces_search(&whole, &p, 2, 0, 0, NULL, &arena);
         for (int by_signal = 0; by_signal < 2; by_signal++) {
-            search(&cut, &p, 2, 0, by_signal ? 0 : 1e-4, by_signal ? &stop : NULL, &arena);
+            spaces_search(&cut, &p, 2, 0, by_signal ? 0 : 1e-4, by_signal ? &stop : NULL, &arena);
             const struct plan *plan = &cut.solved.plan;
             if (whole.solved.plan.stage_count) assert_true(plan->bound_ns <= whole.solved.plan.iteration_ns);
             if (plan->stage_count) assert_true(plan->iteration_ns >= whole.solved.plan.iteration_ns);
@@ -232,7 +178,7 @@ static void test_layouts_with_one_key_have_one_price(void **state)
         struct problem p;
         arena_open(&arena, NULL);
         arena_open(&prices, NULL);
-        draw(&p, &rng, &arena);
+        spaces_draw(&p, &rng, &arena);
         struct sharing s = {.problem = &p, .arena = &arena};
         price_cache_open(&s.cache, &p, &prices, &arena);
         struct space_limits limits = problem_space_limits(&p);
@@ -297,8 +243,8 @@ static void test_the_document_reads_what_was_written(void **state)
         struct layouts again;
         struct error err = {OK, ""};
         const char *path = "test_layouts.json";
-        draw(&p, &rng, &arena);
-        search(&r, &p, 1, 0.02, 0, NULL, &arena);
+        spaces_draw(&p, &rng, &arena);
+        spaces_search(&r, &p, 1, 0.02, 0, NULL, &arena);
         CHECK_OK(layouts_save(&r.layouts, path, &arena, &err));
         CHECK_OK(layouts_load(&again, path, &arena, &err));
         remove(path);

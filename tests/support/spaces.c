@@ -1,0 +1,80 @@
+#include "tests/support/spaces.h"
+
+#include "formulate/price.h"
+#include "tests/support/check.h"
+
+enum { LAYOUTS_MOST_DRAWN = 60 };
+
+static bool counts(void *argument, int64_t number, const struct layout *layout)
+{
+    (void)layout;
+    return number < *(int64_t *)argument;
+}
+
+int64_t spaces_count(const struct problem *p)
+{
+    struct space_limits limits = problem_space_limits(p);
+    int64_t most = 4000;
+    return space_each(&p->job.space, &limits, counts, &most);
+}
+
+// Some keys of the layout set free; all degrees of a small cluster mostly among them.
+static bool give_space(struct problem *p, struct random *rng)
+{
+    struct space *space = &p->job.space;
+    *space = (struct space){.given = true, .fewer_devices = random_chance(rng, 30)};
+    for (int key = 0; key < SPACE_KEY_COUNT; key++)
+        if (random_chance(rng, key <= SPACE_DATA ? 75 : key == SPACE_SCHEDULE ? 60 : 25)) space->axes[key].kind = AXIS_ALL;
+    int64_t count = spaces_count(p);
+    return count > 1 && count <= LAYOUTS_MOST_DRAWN;
+}
+
+void spaces_draw(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    limits.layers_max = 7, limits.stages_max = 3, limits.groups_max = 2, limits.micro_batches_max = 4;
+    struct error err = {OK, ""};
+    do {
+        random_problem(p, rng, &limits, arena);
+        p->job.rule_count = 0;
+        // Steps that outweigh passes: what stands at the end of an iteration decides then.
+        for (int i = 0; i < p->costs.layer_time_count && random_chance(rng, 40); i++) p->costs.layer_times[i].optimizer_s *= 30;
+    } while (!give_space(p, rng) || problem_check(p, &err) != OK);
+}
+
+static bool solve_alone(void *argument, int64_t number, const struct layout *layout)
+{
+    struct spaces_alone *a = argument;
+    struct error err = {OK, ""};
+    struct problem one = problem_with_layout(a->problem, layout);
+    struct priced priced;
+    struct solve_result r;
+    struct solve_settings settings;
+    a->refused[number] = problem_check_layout(&one, &err) != OK || price_problem(&priced, &one, a->arena, &err) != OK;
+    if (a->refused[number]) return true;
+    solve_defaults(&settings);
+    settings.progress = 0;
+    CHECK_OK(solve_run(&r, &priced, &settings, NULL, NULL, a->arena, &err));
+    assert_true(r.finished);
+    a->optimum_ns[number] = r.plan.iteration_ns;
+    if (r.plan.stage_count && r.plan.iteration_ns < a->best_ns) a->best_ns = r.plan.iteration_ns;
+    return true;
+}
+
+void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena *arena)
+{
+    struct space_limits limits = problem_space_limits(p);
+    int64_t count = spaces_count(p);
+    *a = (struct spaces_alone){p, TAKE(arena, count, int64_t), INT64_MAX, TAKE(arena, count, bool), arena};
+    space_each(&p->job.space, &limits, solve_alone, a);
+}
+
+void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap, double limit_s, const volatile int *stop,
+                   struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct solve_settings settings;
+    solve_defaults(&settings);
+    settings.threads = threads, settings.gap = gap, settings.time_limit_s = limit_s, settings.progress = 0;
+    CHECK_OK(layouts_search(r, p, &settings, stop, arena, &err));
+}

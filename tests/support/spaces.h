@@ -1,0 +1,19 @@
+// Random small problems with a space of layouts, and every layout of one solved by itself.
+#ifndef PLUMBLINE_TESTS_SUPPORT_SPACES_H
+#define PLUMBLINE_TESTS_SUPPORT_SPACES_H
+
+#include "solve/layouts.h"
+#include "solve/solve.h"
+#include "tests/support/problems.h"
+
+int64_t spaces_count(const struct problem *p);          // layouts; more than a few thousand are not counted
+void spaces_draw(struct problem *p, struct random *rng, struct arena *arena);
+
+// [layout]: 0 for what has no plan; best_ns INT64_MAX: none has.
+struct spaces_alone { const struct problem *problem; int64_t *optimum_ns; int64_t best_ns; bool *refused; struct arena *arena; };
+void spaces_solve(struct spaces_alone *a, const struct problem *p, struct arena *arena);
+// Fails the test with the error's text.
+void spaces_search(struct layouts_result *r, const struct problem *p, int threads, double gap, double limit_s, const volatile int *stop,
+                   struct arena *arena);
+
+#endif
