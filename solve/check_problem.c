@@ -251,7 +251,7 @@ static enum status check_run_prices(const struct check_problem *p, int i)
     return OK;
 }
 
-static enum status place_layers(struct check_problem *p, struct arena *arena)
+enum status check_place_layers(struct check_problem *p, struct arena *arena)
 {
     int layer = 0;
     p->run_of = TAKE(arena, p->layers, int);
@@ -333,7 +333,7 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     TRY(read_modes(p, get(root, "recompute")));
     TRY(read_arrays(p, root, arena));
     TRY(read_budget(p, get(root, "budget")));
-    TRY(place_layers(p, arena));
+    TRY(check_place_layers(p, arena));
     TRY(check_read_rules(p, get(root, "rules"), arena));
     TRY(check_problem_bytes(p));
     return check_problem_times(p);

@@ -155,11 +155,10 @@ static void read_rule(struct check_rule *to, const struct rule *r, const struct 
 
 static void open_runs(struct check_problem *p, const struct model *m, struct arena *arena)
 {
-    int passes = MOST_SLICES * p->group_count, layer = 0;
+    int passes = MOST_SLICES * p->group_count;
     p->run_count = m->run_count;
     p->layers = m->layer_count;
     p->runs = TAKE(arena, p->run_count, struct check_run);
-    p->run_of = TAKE(arena, p->layers, int);
     for (int i = 0; i < p->run_count; i++) {
         struct check_run *r = &p->runs[i];
         *r = (struct check_run){.name = m->runs[i].name, .count = m->runs[i].count, .recomputable = m->runs[i].recomputable};
@@ -167,7 +166,6 @@ static void open_runs(struct check_problem *p, const struct model *m, struct are
         r->forward = take_numbers(passes, arena), r->backward = take_numbers(passes, arena), r->selective = take_numbers(passes, arena);
         r->full = take_numbers(passes, arena), r->weight = take_numbers(p->group_count, arena), r->optimizer = take_numbers(p->group_count, arena);
         r->sync = take_tables(p->gradient_count, p->group_count, arena);
-        for (int k = 0; k < r->count && layer < p->layers; k++) p->run_of[layer++] = i;
     }
 }
 
@@ -335,6 +333,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     p->rules = TAKE(arena, p->rule_count, struct check_rule);
     for (int i = 0; i < p->rule_count; i++) read_rule(&p->rules[i], &problem->job.rules[i], problem);
     open_runs(p, &problem->model, arena);
+    p->reader = (struct reader){"prices", err};
+    TRY(check_place_layers(p, arena));
     open_cuts(x, arena);
     *to = (struct check_pricer){price_bytes, price_times, x};
     return OK;
