@@ -29,6 +29,18 @@ endif
 MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null || pkg-config --cflags mpich 2>/dev/null)
 MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null || pkg-config --libs mpich 2>/dev/null)
 
+# CUDA, cuDNN and NCCL, where their headers are found. NVCC=, CUDA_HOME=, CUDA_INCLUDES="-isystem ...", CUDA_LDFLAGS="-L..."
+# name them elsewhere; CUDA=no leaves them out. The device's own driver is not needed for building.
+NVCC      ?= $(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null))
+CUDA_HOME ?= $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..))
+CUDA_INCLUDES ?= -isystem $(CUDA_HOME)/include
+CUDA_LDFLAGS  ?= -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64
+cuda_compiles = $(shell echo '\#include <$(1)>' | $(CC) $(CUDA_INCLUDES) -E -o /dev/null - 2>/dev/null && echo yes)
+CUDA  ?= $(if $(NVCC),$(call cuda_compiles,cublasLt.h))
+CUDNN ?= $(if $(CUDA:no=),$(call cuda_compiles,cudnn.h))
+NCCL  ?= $(if $(CUDA:no=),$(call cuda_compiles,nccl.h))
+CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+
 LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
 LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
 
@@ -40,19 +52,27 @@ JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS)
 # ---- what is made of what
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
-MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI),$(wildcard measure/*.c))
+MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA),$(wildcard measure/*.c))
 WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c measure/assembly.c
+WITH_CUDA  = $(filter-out measure/cuda_none.c,$(wildcard measure/cuda*.c))
+CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda_fused_cudnn.c)),measure/cuda_fused_none.c)
+CUDA_PARTS = $(filter-out $(wildcard measure/cuda_fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
+LIBS_cuda  = $(if $(CUDNN:no=),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
 SUPPORT = $(wildcard tests/support/*.c)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh)
-TESTS   = $(patsubst tests/%.c,%,$(wildcard tests/test_*.c))
+TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda),$(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
 export BIN
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
-MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi)
+# nvcc does not know the sanitizers.
+WITH_NVCC = $(and $(CUDA:no=),$(BUILD:asan=))
+MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi) \
+            $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda)
 
 all: $(BIN)/plumbline $(MEASURING)
 	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
+	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
 
 $(OUT)/libplumbline.a: $(call object,$(PLAN))
 	@mkdir -p $(@D)
@@ -75,6 +95,19 @@ $(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/mpi_none.c,$(ME
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS)
 
+# The same program with a CUDA device as a back end; the others hand over to it.
+$(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda_none.c,$(MEASURE)) $(CUDA_PARTS)) $(OUT)/measure/cuda_kernels.o
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(LIBS_cuda)
+
+$(OUT)/measure/cuda_kernels.o: measure/cuda_kernels.cu
+	@mkdir -p $(@D)
+	$(SAY) nvcc $<
+	$(Q)$(NVCC) -O3 -std=c++17 -I. $(CUDA_ARCHS) -Xcompiler -Wall -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+$(patsubst %.c,$(OUT)/%.o,$(WITH_CUDA)): CFLAGS_all += $(CUDA_INCLUDES)
+
 $(OUT)/measure/mpi.o: CFLAGS_all += $(patsubst -I%,-isystem %,$(MPI_CFLAGS))
 
 # Says what is missing before the compiler does.
@@ -95,6 +128,25 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
+
+# The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It needs CUDA's headers.
+FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
+FAKE_FLAGS = -std=c++17 -O1 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
+
+$(OUT)/tests/test_cuda: $(FAKE_CUDA) \
+    $(call object,$(filter-out measure/cuda_none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)) measure/cuda_fused_none.c)
+$(OUT)/tests/test_cuda.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
+$(OUT)/tests/test_cuda: LIBS_plan += -lstdc++
+
+$(OUT)/tests/cuda/kernels.o: measure/cuda_kernels.cu
+	@mkdir -p $(@D)
+	$(SAY) c++ $< for the CPU
+	$(Q)$(CXX) -x c++ -Itests/cuda/fake $(FAKE_FLAGS) -include tests/cuda/fake_device.h -c -o $@ $<
+
+$(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
+	@mkdir -p $(@D)
+	$(SAY) c++ $<
+	$(Q)$(CXX) $(FAKE_FLAGS) -c -o $@ $<
 
 # What the planner does not link, for its own tests.
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))

@@ -32,13 +32,15 @@ struct backend {
     bool (*condition)(void *session, struct condition *now);
     // May be NULL: the seconds that budgets are counted in; else the machine's monotonic clock.
     double (*clock)(void *session);
+    // May be NULL: why a repetition failed, asked for after many of them; OK: none did.
+    enum status (*failure)(void *session, struct error *err);
 };
 
 double clock_seconds(void);     // monotonic
 double backend_seconds(const struct backend *backend, void *session);
 
 extern const struct backend *const backends[];      // ended by NULL
-extern const struct backend backend_cpu, backend_simulated;
+extern const struct backend backend_cpu, backend_simulated, backend_cuda;
 
 const struct backend *backend_find(const char *name);       // NULL: none
 const char *backend_names(struct arena *arena);             // "cpu, simulated"

@@ -4,7 +4,7 @@
 
 #include "measure/backend.h"
 
-const struct backend *const backends[] = {&backend_cpu, &backend_simulated, NULL};
+const struct backend *const backends[] = {&backend_cpu, &backend_simulated, &backend_cuda, NULL};
 
 const struct backend *backend_find(const char *name)
 {

@@ -1,7 +1,6 @@
 // A CUDA device as a back end. Cells become programs of steps (cuda_work.c), which run behind a gate and between two
 // events. Two kinds of work are timed by the host's clock instead: transfers of memory that is not pinned, which the
 // host copies, and blocks without work, whose launches are what is asked for.
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -123,18 +122,6 @@ static enum status capture(struct cuda_session *s, struct prepared *p, struct er
     return OK;
 }
 
-// Whether the library has a kernel for the cell's attention, forward and backward.
-static bool is_fused(struct cuda_session *s, const struct cell *cell)
-{
-    struct attention a;
-    struct error refused = {OK, ""};
-    int plan;
-    if (!s->fused || s->precision == FP32 || !attention_of_cell(&a, cell, element_of(s->precision))) return false;
-    if (fused_plan(s->fused, &a, &plan, &refused) != OK) return false;
-    a.backward = true;
-    return fused_plan(s->fused, &a, &plan, &refused) == OK;
-}
-
 static void forget(struct cuda_session *s)
 {
     for (int i = 0; i < s->prepared_count; i++)
@@ -152,7 +139,7 @@ static enum status cuda_prepare(void *session, const struct cell *cells, int cel
     forget(s);
     struct program *programs = TAKE(arena, cell_count, struct program);
     for (int i = 0; i < cell_count; i++)
-        TRY(program_of_cell(&programs[i], &cells[i], s->precision, is_fused(s, &cells[i]), arena, err));
+        TRY(program_of_cell(&programs[i], &cells[i], s->precision, arena, err));
     TRY(session_reserve(s, programs, cell_count, err));
     TRY(reserve_host(s, cells, cell_count, err));
     s->prepared = TAKE(arena, cell_count, struct prepared);
@@ -173,7 +160,7 @@ static bool is_same(const struct cell *a, const struct cell *b)
     if (a->work != b->work || memcmp(a->sample.dimensions, b->sample.dimensions, sizeof a->sample.dimensions)) return false;
     if (!a->layer || !b->layer) return !a->layer && !b->layer;
     return a->layer->kind == b->layer->kind && a->layer->pass == b->layer->pass && a->layer->graph == b->layer->graph &&
-           a->layer->shape == b->layer->shape;
+           a->layer->fused == b->layer->fused && a->layer->shape == b->layer->shape;
 }
 
 static struct prepared *find(struct cuda_session *s, const struct cell *cell)
@@ -214,10 +201,16 @@ static double cuda_repeat(void *session, const struct cell *cell)
 {
     struct cuda_session *s = session;
     struct prepared *p = find(s, cell);
-    double seconds = NAN;
+    double seconds = 0;
     if (s->trouble.status == OK && !p) fail(&s->trouble, SYSTEM, "cuda: asked to repeat what was not prepared");
     if (s->trouble.status == OK) time_prepared(s, p, &seconds, &s->trouble);
-    return s->trouble.status == OK ? seconds : NAN;
+    return s->trouble.status == OK ? seconds : 0;
+}
+
+static enum status cuda_failure(void *session, struct error *err)
+{
+    const struct cuda_session *s = session;
+    return s->trouble.status == OK ? OK : fail(err, s->trouble.status, "%s", s->trouble.text);
 }
 
 static bool cuda_condition(void *session, struct condition *now)
@@ -228,4 +221,4 @@ static bool cuda_condition(void *session, struct condition *now)
 
 const struct backend backend_cuda = {.name = "cuda", .text = "an NVIDIA GPU, through CUDA, cuBLASLt and cuDNN",
                                      .open = cuda_open, .describe = cuda_describe, .prepare = cuda_prepare,
-                                     .repeat = cuda_repeat, .condition = cuda_condition};
+                                     .repeat = cuda_repeat, .condition = cuda_condition, .failure = cuda_failure};

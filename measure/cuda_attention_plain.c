@@ -100,7 +100,7 @@ static void set_fused(struct step *s, const struct attention *a, struct place qk
     s->in[2] = place_after(qkv, (a->heads + a->kv_heads) * a->width * element_bytes(a->type));
 }
 
-void attention_forward(struct program *p, const struct attention *a, struct place qkv, struct place context,
+void steps_attention(struct program *p, const struct attention *a, struct place qkv, struct place context,
                        struct place kept)
 {
     if (p->fused) {
@@ -117,7 +117,7 @@ void attention_forward(struct program *p, const struct attention *a, struct plac
     multiply(&w, &(struct multiplication){VALUE, SCORES, CONTEXT, false, false, false}, qkv, kept, context);
 }
 
-void attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
+void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
                         struct place d_context, struct place kept, struct place d_qkv)
 {
     if (p->fused) {

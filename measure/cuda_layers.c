@@ -19,7 +19,7 @@ struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t 
     return z;
 }
 
-struct norm norm_open(struct program *p, int64_t rows, int64_t columns, bool rms)
+struct norm steps_norm_open(struct program *p, int64_t rows, int64_t columns, bool rms)
 {
     struct norm n = {rows, columns, rms, place_none(), program_values(p, AREA_VALUES, columns), place_none(),
                      program_area(p, AREA_SCRATCH, rows * 2 * (int64_t)sizeof(float))};
@@ -27,7 +27,7 @@ struct norm norm_open(struct program *p, int64_t rows, int64_t columns, bool rms
     return n;
 }
 
-void norm_forward(struct program *p, struct norm *norm, struct place x, struct place y)
+void steps_norm(struct program *p, struct norm *norm, struct place x, struct place y)
 {
     norm->x = x;
     struct step *s = program_kernel(p, KERNEL_NORM, norm->rows, norm->columns);
@@ -35,7 +35,7 @@ void norm_forward(struct program *p, struct norm *norm, struct place x, struct p
     s->out[0] = y, s->out[1] = norm->kept;
 }
 
-void norm_backward(struct program *p, const struct norm *norm, struct place dy, struct place dx)
+void steps_norm_backward(struct program *p, const struct norm *norm, struct place dy, struct place dx)
 {
     struct step *s = program_kernel(p, KERNEL_NORM_BACKWARD, norm->rows, norm->columns);
     s->in[0] = norm->x, s->in[1] = norm->weight, s->in[2] = norm->kept, s->in[3] = dy, s->in[4] = norm->bias;
@@ -49,19 +49,19 @@ void norm_backward(struct program *p, const struct norm *norm, struct place dy, 
     if (!norm->rms) s->out[1] = place_after(sums, bytes);
 }
 
-void sum_of_places(struct program *p, int64_t values, struct place x, struct place y, struct place z)
+void steps_sum(struct program *p, int64_t values, struct place x, struct place y, struct place z)
 {
     struct step *s = program_kernel(p, KERNEL_ADD, values, 0);
     s->in[0] = x, s->in[1] = y, s->out[0] = z;
 }
 
-void activation_forward(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place y)
+void steps_activation(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place y)
 {
     struct step *s = program_kernel(p, gated ? KERNEL_GATED : KERNEL_GELU, tokens, ffn);
     s->in[0] = x, s->out[0] = y;
 }
 
-void activation_backward(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place dy,
+void steps_activation_backward(struct program *p, bool gated, int64_t tokens, int64_t ffn, struct place x, struct place dy,
                          struct place dx)
 {
     struct step *s = program_kernel(p, gated ? KERNEL_GATED_BACKWARD : KERNEL_GELU_BACKWARD, tokens, ffn);
@@ -86,12 +86,12 @@ static void block_open(struct block *b, struct program *p, const struct layer_si
     int64_t n = z->tokens, h = z->hidden, up = (z->gated ? 2 : 1) * z->ffn;
     *b = (struct block){.z = *z};
     b->x = program_values(p, AREA_VALUES, n * h);
-    b->norm1 = norm_open(p, n, h, z->rms);
-    b->norm2 = norm_open(p, n, h, z->rms);
-    b->qkv = linear_open(p, n, z->row, h, z->qkv_bias);
-    b->projection = linear_open(p, n, h, z->query, z->linear_bias);
-    b->up = linear_open(p, n, up, h, z->linear_bias);
-    b->down = linear_open(p, n, h, z->ffn, z->linear_bias);
+    b->norm1 = steps_norm_open(p, n, h, z->rms);
+    b->norm2 = steps_norm_open(p, n, h, z->rms);
+    b->qkv = steps_linear_open(p, n, z->row, h, z->qkv_bias);
+    b->projection = steps_linear_open(p, n, h, z->query, z->linear_bias);
+    b->up = steps_linear_open(p, n, up, h, z->linear_bias);
+    b->down = steps_linear_open(p, n, h, z->ffn, z->linear_bias);
     b->attention = (struct attention){z->batch, z->heads, z->kv_heads, z->sequence, z->width, p->type, false};
     b->y1 = scratch(p, n, h), b->rows = scratch(p, n, z->row);
     b->kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&b->attention, p->fused));
@@ -103,16 +103,16 @@ static void block_open(struct block *b, struct program *p, const struct layer_si
 static void block_forward(struct block *b, struct program *p)
 {
     const struct layer_sizes *z = &b->z;
-    norm_forward(p, &b->norm1, b->x, b->y1);
-    linear_forward(p, &b->qkv, b->y1, b->rows);
-    attention_forward(p, &b->attention, b->rows, b->context, b->kept);
-    linear_forward(p, &b->projection, b->context, b->projected);
-    sum_of_places(p, z->tokens * z->hidden, b->x, b->projected, b->x2);
-    norm_forward(p, &b->norm2, b->x2, b->y2);
-    linear_forward(p, &b->up, b->y2, b->u);
-    activation_forward(p, z->gated, z->tokens, z->ffn, b->u, b->v);
-    linear_forward(p, &b->down, b->v, b->lowered);
-    sum_of_places(p, z->tokens * z->hidden, b->x2, b->lowered, b->out);
+    steps_norm(p, &b->norm1, b->x, b->y1);
+    steps_linear(p, &b->qkv, b->y1, b->rows);
+    steps_attention(p, &b->attention, b->rows, b->context, b->kept);
+    steps_linear(p, &b->projection, b->context, b->projected);
+    steps_sum(p, z->tokens * z->hidden, b->x, b->projected, b->x2);
+    steps_norm(p, &b->norm2, b->x2, b->y2);
+    steps_linear(p, &b->up, b->y2, b->u);
+    steps_activation(p, z->gated, z->tokens, z->ffn, b->u, b->v);
+    steps_linear(p, &b->down, b->v, b->lowered);
+    steps_sum(p, z->tokens * z->hidden, b->x2, b->lowered, b->out);
 }
 
 static void block_backward(const struct block *b, struct program *p)
@@ -123,16 +123,16 @@ static void block_backward(const struct block *b, struct program *p)
     struct place dv = scratch(p, n, z->ffn), du = scratch(p, n, up), dy2 = scratch(p, n, h), dx2 = scratch(p, n, h);
     struct place d_middle = scratch(p, n, h), d_context = scratch(p, n, z->query), d_rows = scratch(p, n, z->row);
     struct place dy1 = scratch(p, n, h), dx1 = scratch(p, n, h), dx = scratch(p, n, h);
-    linear_backward(p, &b->down, dy, dv);
-    activation_backward(p, z->gated, n, z->ffn, b->u, dv, du);
-    linear_backward(p, &b->up, du, dy2);
-    norm_backward(p, &b->norm2, dy2, dx2);
-    sum_of_places(p, n * h, dy, dx2, d_middle);
-    linear_backward(p, &b->projection, d_middle, d_context);
-    attention_backward(p, &b->attention, b->rows, b->context, d_context, b->kept, d_rows);
-    linear_backward(p, &b->qkv, d_rows, dy1);
-    norm_backward(p, &b->norm1, dy1, dx1);
-    sum_of_places(p, n * h, d_middle, dx1, dx);
+    steps_linear_backward(p, &b->down, dy, dv);
+    steps_activation_backward(p, z->gated, n, z->ffn, b->u, dv, du);
+    steps_linear_backward(p, &b->up, du, dy2);
+    steps_norm_backward(p, &b->norm2, dy2, dx2);
+    steps_sum(p, n * h, dy, dx2, d_middle);
+    steps_linear_backward(p, &b->projection, d_middle, d_context);
+    steps_attention_backward(p, &b->attention, b->rows, b->context, d_context, b->kept, d_rows);
+    steps_linear_backward(p, &b->qkv, d_rows, dy1);
+    steps_norm_backward(p, &b->norm1, dy1, dx1);
+    steps_sum(p, n * h, d_middle, dx1, dx);
 }
 
 static void add_block(struct program *p, const struct layer_sizes *z, enum pass pass)
@@ -143,7 +143,7 @@ static void add_block(struct program *p, const struct layer_sizes *z, enum pass 
     if (pass == PASS_FORWARD) return;
     p->timed_from = p->step_count;
     if (pass == PASS_BACKWARD_FULL) block_forward(&b, p);
-    if (pass == PASS_BACKWARD_SELECTIVE) attention_forward(p, &b.attention, b.rows, b.context, b.kept);
+    if (pass == PASS_BACKWARD_SELECTIVE) steps_attention(p, &b.attention, b.rows, b.context, b.kept);
     block_backward(&b, p);
 }
 
@@ -151,17 +151,17 @@ static void add_head(struct program *p, const struct layer_sizes *z, enum pass p
 {
     int64_t n = z->tokens, h = z->hidden, v = z->vocabulary;
     struct place x = program_values(p, AREA_VALUES, n * h);
-    struct norm norm = norm_open(p, n, h, z->rms);
+    struct norm norm = steps_norm_open(p, n, h, z->rms);
     enum precision precision = p->precision;
     if (precision == FP8) p->precision = BF16;      // FORMULAS 3: a head is not multiplied in 8 bits
-    struct linear logits = linear_open(p, n, v, h, false);
+    struct linear logits = steps_linear_open(p, n, v, h, false);
     struct place y = scratch(p, n, h), scores = scratch(p, n, v);
     struct place targets = program_area(p, AREA_TOKENS, n * (int64_t)sizeof(int32_t));
     struct place shares = program_area(p, AREA_SCRATCH, n * v * (int64_t)sizeof(float));
     struct place losses = program_area(p, AREA_SCRATCH, n * (int64_t)sizeof(float));
     p->tokens_bound = v;
-    norm_forward(p, &norm, x, y);
-    linear_forward(p, &logits, y, scores);
+    steps_norm(p, &norm, x, y);
+    steps_linear(p, &logits, y, scores);
     struct step *s = program_kernel(p, KERNEL_LOSS, n, v);
     s->in[0] = scores, s->in[1] = targets, s->out[0] = shares, s->out[1] = losses;
     if (pass != PASS_FORWARD) {
@@ -170,8 +170,8 @@ static void add_head(struct program *p, const struct layer_sizes *z, enum pass p
         s = program_kernel(p, KERNEL_LOSS_BACKWARD, n, v);
         s->in[0] = shares, s->in[1] = targets, s->out[0] = d_scores;
         s->scalar[0] = 1 / (float)n;
-        linear_backward(p, &logits, d_scores, dy);
-        norm_backward(p, &norm, dy, dx);
+        steps_linear_backward(p, &logits, d_scores, dy);
+        steps_norm_backward(p, &norm, dy, dx);
     }
     p->precision = precision;
 }
@@ -188,7 +188,7 @@ static void add_embedding(struct program *p, const struct layer_sizes *z, enum p
         s->in[0] = table, s->in[1] = tokens, s->out[0] = rows;
         if (!z->positions) return;
         struct place places = program_values(p, AREA_VALUES, n * h), out = scratch(p, n, h);
-        sum_of_places(p, n * h, rows, places, out);
+        steps_sum(p, n * h, rows, places, out);
         return;
     }
     // Gradients add up over micro-batches, so clearing them is not a pass's work; what is there before does not matter.

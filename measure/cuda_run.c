@@ -47,12 +47,15 @@ enum status steps_run(struct cuda_session *s, const struct program *program, int
 // Plans of every step, then one run without a gate: it loads the kernels, which must not happen while a gate waits.
 enum status steps_prepare(struct cuda_session *s, struct program *program, struct error *err)
 {
+    session_rotate(s, program);     // the place that another program left may be too far in for this one
     for (int i = 0; i < program->step_count; i++) {
         struct step *step = &program->steps[i];
         if (step->kind == STEP_GEMM) TRY(gemm_prepare(s, program, step, err));
+        if (step->kind == STEP_ATTENTION && !s->fused)
+            return fail(err, UNAVAILABLE, "cuda: no fused attention: %s", s->no_fused.text);
         if (step->kind == STEP_ATTENTION) TRY(fused_plan(s->fused, &step->attention, &step->plan, err));
     }
-    int64_t need = fused_workspace_bytes(s->fused);
+    int64_t need = s->fused ? fused_workspace_bytes(s->fused) : 0;
     if (need > s->fused_workspace_bytes) {
         CUDA_TRY(cudaStreamSynchronize(s->stream));
         cudaFree(s->fused_workspace);

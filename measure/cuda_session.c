@@ -102,8 +102,7 @@ enum status session_open(struct cuda_session **session, int device, uint64_t see
     CUDA_TRY(cudaHostAlloc((void **)&s->gate, sizeof *s->gate, cudaHostAllocMapped | cudaHostAllocPortable));
     CUBLAS_TRY(cublasLtCreate(&s->cublas));
     CUDA_TRY(cudaMalloc(&s->workspace, WORKSPACE_BYTES));
-    struct error without = {OK, ""};
-    if (fused_open(&s->fused, s->stream, arena, &without) != OK) s->fused = NULL;
+    if (fused_open(&s->fused, s->stream, arena, &s->no_fused) != OK) s->fused = NULL;
     return OK;
 }
 

@@ -58,7 +58,8 @@ struct cuda_session {
     cublasLtHandle_t cublas;
     void *workspace, *fused_workspace;
     int64_t fused_workspace_bytes;
-    struct fused *fused;            // NULL: none
+    struct fused *fused;            // NULL: none, and why
+    struct error no_fused;
     struct pool pools[AREA_KINDS];
     struct gemm_plan *gemms;
     int gemm_count, gemm_capacity;

@@ -136,7 +136,7 @@ struct gemm gemm_of_linear_bytes(enum product product, int64_t tokens, int64_t o
 
 enum { BYTES_MULTIPLE = 16 };
 
-struct linear linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias)
+struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias)
 {
     struct linear l = {.tokens = tokens, .outputs = outputs, .inputs = inputs, .weights = place_none(),
                        .bias = place_none(), .weight_bytes = place_none(), .weight_bytes_transposed = place_none(),
@@ -164,7 +164,7 @@ static void cast(struct program *p, struct place x, int64_t rows, int64_t column
     s->in[0] = x, s->out[0] = *bytes, s->out[1] = *transposed;
 }
 
-void linear_forward(struct program *p, struct linear *l, struct place x, struct place y)
+void steps_linear(struct program *p, struct linear *l, struct place x, struct place y)
 {
     l->x = x;
     if (l->bytes) {
@@ -178,7 +178,7 @@ void linear_forward(struct program *p, struct linear *l, struct place x, struct 
     program_gemm(p, &g, l->weights, x, y, l->bias);
 }
 
-void linear_backward(struct program *p, const struct linear *l, struct place dy, struct place dx)
+void steps_linear_backward(struct program *p, const struct linear *l, struct place dy, struct place dx)
 {
     struct place a = l->weights, b = dy, wa = l->x, wb = dy, bytes, transposed;
     struct gemm input = gemm_of_linear(PRODUCT_INPUT, l->tokens, l->outputs, l->inputs, p->type);

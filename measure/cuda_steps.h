@@ -119,14 +119,14 @@ struct linear {
 };
 
 // Takes weights, and bias where there is one; `bytes` follows from the precision and the sizes (multiples of 16).
-struct linear linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias);
-void linear_forward(struct program *p, struct linear *linear, struct place x, struct place y);
-void linear_backward(struct program *p, const struct linear *linear, struct place dy, struct place dx);  // dx may be none
+struct linear steps_linear_open(struct program *p, int64_t tokens, int64_t outputs, int64_t inputs, bool bias);
+void steps_linear(struct program *p, struct linear *linear, struct place x, struct place y);
+void steps_linear_backward(struct program *p, const struct linear *linear, struct place dy, struct place dx);  // dx may be none
 
 int64_t attention_kept_bytes(const struct attention *a, bool fused);
-void attention_forward(struct program *p, const struct attention *a, struct place qkv, struct place context,
+void steps_attention(struct program *p, const struct attention *a, struct place qkv, struct place context,
                        struct place kept);
-void attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
+void steps_attention_backward(struct program *p, const struct attention *a, struct place qkv, struct place context,
                         struct place d_context, struct place kept, struct place d_qkv);
 
 #endif

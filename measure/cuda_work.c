@@ -39,11 +39,11 @@ static void add_attention(struct program *p, const int64_t *d, bool backward)
     int64_t values = d[0] * d[1] * d[2];
     struct place rows = program_values(p, AREA_VALUES, 3 * values), context = program_values(p, AREA_SCRATCH, values);
     struct place kept = program_area(p, AREA_SCRATCH, attention_kept_bytes(&a, p->fused));
-    attention_forward(p, &a, rows, context, kept);
+    steps_attention(p, &a, rows, context, kept);
     if (!backward) return;
     struct place d_context = program_values(p, AREA_VALUES, values), d_rows = program_values(p, AREA_SCRATCH, 3 * values);
     p->timed_from = p->step_count;
-    attention_backward(p, &a, rows, context, d_context, kept, d_rows);
+    steps_attention_backward(p, &a, rows, context, d_context, kept, d_rows);
 }
 
 static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int count, bool sums, bool backward)
@@ -53,18 +53,18 @@ static void add_norms(struct program *p, int64_t tokens, int64_t hidden, int cou
     struct place x[2], y[2];
     assert(count <= 2);
     for (int i = 0; i < count; i++) {
-        norms[i] = norm_open(p, tokens, hidden, false);
+        norms[i] = steps_norm_open(p, tokens, hidden, false);
         x[i] = program_values(p, AREA_VALUES, values);
         y[i] = program_values(p, AREA_SCRATCH, values);
-        norm_forward(p, &norms[i], x[i], y[i]);
-        if (sums && !backward) sum_of_places(p, values, x[i], y[i], program_values(p, AREA_SCRATCH, values));
+        steps_norm(p, &norms[i], x[i], y[i]);
+        if (sums && !backward) steps_sum(p, values, x[i], y[i], program_values(p, AREA_SCRATCH, values));
     }
     if (!backward) return;
     p->timed_from = p->step_count;
     for (int i = 0; i < count; i++) {
         struct place dy = program_values(p, AREA_VALUES, values), dx = program_values(p, AREA_SCRATCH, values);
-        norm_backward(p, &norms[i], dy, dx);
-        if (sums) sum_of_places(p, values, dy, dx, program_values(p, AREA_SCRATCH, values));
+        steps_norm_backward(p, &norms[i], dy, dx);
+        if (sums) steps_sum(p, values, dy, dx, program_values(p, AREA_SCRATCH, values));
     }
 }
 
@@ -74,11 +74,11 @@ static void add_elementwise(struct program *p, const int64_t *d, bool gated, boo
     struct place x = program_values(p, AREA_VALUES, tokens * wide);
     add_norms(p, tokens, d[2], 2, true, backward);
     if (!backward) {
-        activation_forward(p, gated, tokens, ffn, x, program_values(p, AREA_SCRATCH, tokens * ffn));
+        steps_activation(p, gated, tokens, ffn, x, program_values(p, AREA_SCRATCH, tokens * ffn));
         return;
     }
     struct place dy = program_values(p, AREA_VALUES, tokens * ffn), dx = program_values(p, AREA_SCRATCH, tokens * wide);
-    activation_backward(p, gated, tokens, ffn, x, dy, dx);
+    steps_activation_backward(p, gated, tokens, ffn, x, dy, dx);
 }
 
 static void add_copy(struct program *p, const int64_t *d)
@@ -191,35 +191,31 @@ static enum status add_empty_blocks(struct program *p, const int64_t *d, struct 
 {
     static const struct shape small = {.hidden = 16, .ffn = 16, .heads = 1, .kv_heads = 1, .head_width = 16,
                                        .vocabulary = 16};
-    static const struct layer_cell layer = {LAYER_BLOCK, PASS_FORWARD, &small, false};
+    static const struct layer_cell layer = {.kind = LAYER_BLOCK, .pass = PASS_FORWARD, .shape = &small};
     struct cell cell = {.work = WORK_LAYER, .layer = &layer, .sample.dimensions = {1, 16, 1, 1}};
     for (int64_t i = 0; i < d[0]; i++) TRY(program_layer(p, &cell, err));
     return OK;
 }
 
-bool attention_of_cell(struct attention *a, const struct cell *cell, enum element type)
+static bool is_fused(const struct cell *cell)
 {
-    const int64_t *d = cell->sample.dimensions;
-    if (cell->work == WORK_ATTENTION || cell->work == WORK_ATTENTION_BACKWARD)
-        *a = (struct attention){1, d[0], d[0], d[1], d[2], type, false};
-    else if (cell->work == WORK_LAYER && cell->layer->kind == LAYER_BLOCK) {
-        struct layer_sizes z = layer_sizes_of(cell->layer->shape, d[0], d[1], d[2]);
-        *a = (struct attention){z.batch, z.heads, z.kv_heads, z.sequence, z.width, type, false};
-    } else return false;
-    return true;
+    return cell->work == WORK_FUSED_ATTENTION || cell->work == WORK_FUSED_ATTENTION_BACKWARD ||
+           (cell->work == WORK_LAYER && cell->layer->fused);
 }
 
-enum status program_of_cell(struct program *p, const struct cell *cell, enum precision precision, bool fused,
-                            struct arena *arena, struct error *err)
+enum status program_of_cell(struct program *p, const struct cell *cell, enum precision precision, struct arena *arena,
+                            struct error *err)
 {
     const int64_t *d = cell->sample.dimensions;
-    program_open(p, precision, fused && cell->work != WORK_EMPTY_BLOCKS, arena);
+    program_open(p, precision, is_fused(cell), arena);
     switch (cell->work) {
     case WORK_GEMM: add_product(p, d, PRODUCT_FORWARD); return OK;
     case WORK_GEMM_DATA: add_product(p, d, PRODUCT_INPUT); return OK;
     case WORK_GEMM_WEIGHT: add_product(p, d, PRODUCT_WEIGHT); return OK;
-    case WORK_ATTENTION: add_attention(p, d, false); return OK;
-    case WORK_ATTENTION_BACKWARD: add_attention(p, d, true); return OK;
+    case WORK_ATTENTION:
+    case WORK_FUSED_ATTENTION: add_attention(p, d, false); return OK;
+    case WORK_ATTENTION_BACKWARD:
+    case WORK_FUSED_ATTENTION_BACKWARD: add_attention(p, d, true); return OK;
     case WORK_ELEMENTWISE: add_elementwise(p, d, false, false); return OK;
     case WORK_ELEMENTWISE_BACKWARD: add_elementwise(p, d, false, true); return OK;
     case WORK_GATED_ELEMENTWISE: add_elementwise(p, d, true, false); return OK;

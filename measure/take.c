@@ -53,6 +53,7 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
         double seconds = t->backend->repeat(t->session, &probes[i % 2]);
         fastest[i % 2] = seconds < fastest[i % 2] ? seconds : fastest[i % 2];
     }
+    if (t->backend->failure) TRY(t->backend->failure(t->session, err));
     t->gemm_flop_per_s = probes[0].sample.flop / fastest[0];
     t->copy_bytes_per_s = probes[1].sample.bytes / fastest[1];
     return OK;
@@ -81,6 +82,7 @@ enum status take_cells(struct take *t, struct cell *cells, int cell_count, struc
     };
     struct rounds_result result;
     rounds_run(&result, t->backend, t->session, cells, cell_count, &rounds, arena);
+    if (t->backend->failure) TRY(t->backend->failure(t->session, err));
     t->interrupted |= result.interrupted;
     int before = t->samples.sample_count;
     record_cells(&t->samples, cells, cell_count, arena);

@@ -1,0 +1,36 @@
+// What stands on the fake's stream.
+#ifndef PLUMBLINE_TESTS_FAKE_QUEUE_H
+#define PLUMBLINE_TESTS_FAKE_QUEUE_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+
+#include "measure/cuda_kernels.h"
+
+enum operation_kind { OPERATION_KERNEL, OPERATION_GEMM, OPERATION_COPY, OPERATION_CLEAR, OPERATION_EVENT, OPERATION_GRAPH };
+
+struct fake_matrix { int element; int64_t rows, columns, leading, stride; int batch; const char *at; };
+
+struct operation {
+    enum operation_kind kind;
+    const void *function;
+    dim3 grid, block;
+    struct kernel_arguments arguments;
+    struct fake_matrix a, b, d;
+    bool transpose_a, transpose_b;
+    float alpha, beta;
+    const char *bias;
+    int algorithm;
+    void *to;
+    const void *from;
+    size_t bytes;
+    struct event *event;
+    struct cudaGraph *graph;
+};
+
+struct operation *fake_queue(enum operation_kind kind);
+bool fake_may(void);                                    // false: this call is to fail
+bool fake_holds(const void *at, int64_t bytes);         // whether that is allocated
+void fake_multiply(const struct operation *operation);
+
+#endif
