@@ -31,14 +31,14 @@ MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:lin
 
 # CUDA, cuDNN and NCCL, where their headers are found. NVCC=, CUDA_HOME=, CUDA_INCLUDES="-isystem ...", CUDA_LDFLAGS="-L..."
 # name them elsewhere; CUDA=no leaves them out. The device's own driver is not needed for building.
-NVCC      ?= $(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null))
-CUDA_HOME ?= $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..))
+NVCC      := $(or $(NVCC),$(firstword $(shell command -v nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc 2>/dev/null)))
+CUDA_HOME := $(or $(CUDA_HOME),$(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))..)))
 CUDA_INCLUDES ?= -isystem $(CUDA_HOME)/include
 CUDA_LDFLAGS  ?= -L$(CUDA_HOME)/lib64 -Wl,-rpath,$(CUDA_HOME)/lib64
 cuda_compiles = $(shell echo '\#include <$(1)>' | $(CC) $(CUDA_INCLUDES) -E -o /dev/null - 2>/dev/null && echo yes)
-CUDA  ?= $(if $(NVCC),$(call cuda_compiles,cublasLt.h))
-CUDNN ?= $(if $(CUDA:no=),$(call cuda_compiles,cudnn.h))
-NCCL  ?= $(if $(CUDA:no=),$(call cuda_compiles,nccl.h))
+CUDA  := $(or $(CUDA),$(if $(NVCC),$(call cuda_compiles,cublasLt.h)))
+CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
+NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
 CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 
 LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
@@ -57,7 +57,7 @@ WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c 
 WITH_CUDA  = $(filter-out measure/cuda_none.c,$(wildcard measure/cuda*.c))
 CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda_fused_cudnn.c)),measure/cuda_fused_none.c)
 CUDA_PARTS = $(filter-out $(wildcard measure/cuda_fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
-LIBS_cuda  = $(if $(CUDNN:no=),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
+LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
 SUPPORT = $(wildcard tests/support/*.c)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
 SCRIPTS = $(wildcard tests/test_*.sh)

@@ -3,7 +3,6 @@
 #define PLUMBLINE_MEASURE_CUDA_SESSION_H
 
 #include <cublasLt.h>
-#include <cuda_runtime_api.h>
 
 #include "measure/backend.h"
 #include "measure/cuda_fused.h"
