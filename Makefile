@@ -198,6 +198,14 @@ test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tes
 test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
+# Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback.sh
+$(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(OUT)/tests/support/heldback.o $(OUT)/libplumbline.a
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+
+heldback: all $(OUT)/heldback
+	@sh tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
+
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
 	@bash tests/bench/layouts.sh $(BIN)/plumbline
@@ -232,7 +240,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: bench all tests check test test-asan demo setup layers install clean test-exact test-mutations
+.PHONY: bench heldback all tests check test test-asan demo setup layers install clean test-exact test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 struct member {
     struct team *team;
     int index;
     pthread_t thread;
+    double busy_s;          // processor time of the last task
 };
 
 struct team {
@@ -21,7 +23,15 @@ struct team {
     bool closing;
     int threads, started;   // started: members beside the caller that have to be joined
     struct member *members;
+    double reset_s, longer_s;       // the caller's processor time at the reset; what others' tasks took longer since
 };
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 static void *serve(void *of_member)
 {
@@ -34,7 +44,9 @@ static void *serve(void *of_member)
         if (t->closing) break;
         seen = t->round;
         pthread_mutex_unlock(&t->lock);
+        double begin_s = thread_seconds();
         t->task(t->argument, m->index, t->threads);
+        m->busy_s = thread_seconds() - begin_s;
         pthread_mutex_lock(&t->lock);
         if (--t->running == 0) pthread_cond_signal(&t->end);
     }
@@ -85,12 +97,27 @@ void team_run(struct team *t, void (*task)(void *argument, int member, int threa
         pthread_cond_broadcast(&t->begin);
         pthread_mutex_unlock(&t->lock);
     }
+    if (t->threads == 1) {
+        task(argument, 0, 1);
+        return;
+    }
+    double begin_s = thread_seconds();
     task(argument, 0, t->threads);
-    if (t->threads == 1) return;
+    double own_s = thread_seconds() - begin_s, longest_s = own_s;
     pthread_mutex_lock(&t->lock);
     while (t->running) pthread_cond_wait(&t->end, &t->lock);
     pthread_mutex_unlock(&t->lock);
+    for (int i = 1; i < t->threads; i++) longest_s = t->members[i].busy_s > longest_s ? t->members[i].busy_s : longest_s;
+    t->longer_s += longest_s - own_s;
 }
+
+void team_reset_busy(struct team *t)
+{
+    t->longer_s = 0;
+    t->reset_s = thread_seconds();
+}
+
+double team_busy_s(const struct team *t) { return thread_seconds() - t->reset_s + t->longer_s; }
 
 void team_share(int64_t count, int member, int threads, int64_t *begin, int64_t *end)
 {

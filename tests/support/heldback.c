@@ -1,0 +1,151 @@
+// See heldback.h.
+#include "tests/support/heldback.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/intervals.h"
+#include "formulate/price.h"
+
+// One machine with as many devices as the sample's degrees, joined by links that take no time.
+static struct cluster machine_of(const struct costs *costs, const struct sample *s, struct arena *arena)
+{
+    struct node_group *group = TAKE(arena, 1, struct node_group);
+    *group = (struct node_group){.name = "machine", .gpu = costs->gpus[0].gpu, .nodes = 1,
+                                 .gpus_per_node = (int)(s->dimensions[2] * s->dimensions[3]), .memory_bytes = (int64_t)1 << 50,
+                                 .intra = {1e18, 0}};
+    return (struct cluster){.name = "machine", .groups = group, .group_count = 1};
+}
+
+static struct model layers_of(const struct model *model, struct arena *arena)
+{
+    static const struct { const char *name; enum layer_kind kind; } runs[] = {
+        {"embedding", LAYER_EMBEDDING}, {"block", LAYER_BLOCK}, {"head", LAYER_HEAD},
+    };
+    struct model m = {.name = model->name, .has_shape = true, .shape = model->shape, .run_count = 3, .layer_count = 3};
+    m.runs = TAKE(arena, m.run_count, struct layer_run);
+    for (int i = 0; i < m.run_count; i++)
+        m.runs[i] = (struct layer_run){.name = runs[i].name, .kind = runs[i].kind, .count = 1, .recomputable = runs[i].kind == LAYER_BLOCK};
+    return m;
+}
+
+static int run_of(const struct sample *s)
+{
+    return !strncmp(s->operation, "embedding", 9) ? 0 : !strncmp(s->operation, "block", 5) ? 1 : !strncmp(s->operation, "head", 4) ? 2 : -1;
+}
+
+static enum status predict_layer(double *seconds, const struct costs *costs, const struct model *model, const struct sample *s,
+                                 struct arena *arena, struct error *err)
+{
+    const int64_t *d = s->dimensions;
+    struct problem problem = {.name = "held back", .model = layers_of(model, arena), .cluster = machine_of(costs, s, arena), .costs = *costs,
+                              .job = {.name = "held back", .sequence = d[1], .global_batch = d[0], .precision = s->precision,
+                                      .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = 1,
+                                      .recompute = {true, true, true, false}, .budget = {.boundaries_max = -1, .stages_max = -1},
+                                      .layout = {.tensor = (int)d[2], .context = (int)d[3], .data = 1, LAYOUT_PLAIN(1),
+                                                 .micro_batch = (int)d[0], .schedule = SCHEDULE_1F1B,
+                                                 .fused_attention = strstr(s->operation, "fused") != NULL}}};
+    struct priced priced;
+    TRY(price_problem(&priced, &problem, arena, err));
+    if (priced.groups[0].excluded) return fail(err, BAD_INPUT, "%s: %s", costs->document.path, priced.groups[0].excluded);
+    const struct priced_run *run = &priced.runs[run_of(s)];
+    double ns = (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);
+    if (strstr(s->operation, "selective")) ns += (double)run->selective_ns[0];
+    if (strstr(s->operation, "full")) ns += (double)run->full_ns[0];
+    *seconds = 1e-9 * ns;
+    return OK;
+}
+
+// 0: no cost says anything of it.
+static double predict_kernel(const struct costs *costs, const struct sample *s)
+{
+    const struct gpu_costs *g = &costs->gpus[0];
+    const struct precision_costs *p = costs_find_precision(g, s->precision);
+    double memory = g->memory_bytes_per_s.value;
+    if (!p) return 0;
+    switch (s->kind) {
+    case SAMPLE_GEMM: return s->flop / p->gemm_flop_per_s.value;
+    case SAMPLE_ATTENTION: return s->flop / p->attention_flop_per_s.value + s->bytes / memory;
+    case SAMPLE_LOW_RANK: return s->flop / p->low_rank_flop_per_s.value + g->compression_overhead_s.value;
+    case SAMPLE_OPTIMIZER: return (s->bytes + g->step_bytes_per_value.value * (double)s->dimensions[0]) / memory;
+    case SAMPLE_MEMORY: return strstr(s->operation, "copy") ? 0 : s->bytes / memory;
+    default: return 0;
+    }
+}
+
+static enum status model_of(struct model *model, const struct samples *samples, struct arena *arena, struct error *err)
+{
+    const struct document *d = &samples->document;
+    for (int i = 0; i < d->source_count; i++) {
+        if (strcmp(d->sources[i].role, "model")) continue;
+        const char *slash = strrchr(d->path, '/');
+        const char *path = slash ? arena_print(arena, "%.*s/%s", (int)(slash - d->path), d->path, d->sources[i].path) : d->sources[i].path;
+        TRY(model_load(model, path, arena, err));
+        if (strcmp(model->document.sha256, d->sources[i].sha256))
+            return fail(err, BAD_INPUT, "%s: not the model that %s was measured with", path, d->path);
+        return OK;
+    }
+    return fail(err, BAD_INPUT, "%s: made_from: names no model", d->path);
+}
+
+enum status heldback_predict(struct heldback_point **points, int *count, const struct costs *costs, const struct samples *samples,
+                             struct arena *arena, struct error *err)
+{
+    struct model model;
+    TRY(model_of(&model, samples, arena, err));
+    *points = TAKE(arena, samples->sample_count, struct heldback_point);
+    *count = 0;
+    for (int i = 0; i < samples->sample_count; i++) {
+        const struct sample *s = &samples->samples[i];
+        struct heldback_point *p = &(*points)[*count];
+        *p = (struct heldback_point){.sample = s, .layer = s->kind == SAMPLE_LAYER};
+        if (p->layer && (run_of(s) < 0 || strstr(s->operation, "graph"))) continue;
+        if (p->layer) TRY(predict_layer(&p->predicted_s, costs, &model, s, arena, err));
+        else p->predicted_s = predict_kernel(costs, s);
+        if (!(p->predicted_s > 0)) continue;
+        struct median median = sample_median(s, arena);
+        p->measured_s = median.value, p->low_s = median.low, p->high_s = median.high;
+        (*count)++;
+    }
+    return OK;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_error(const struct heldback_point *points, int count, bool layers, bool kernels, int *taken, struct arena *arena)
+{
+    double *errors = TAKE(arena, count + 1, double);
+    *taken = 0;
+    for (int i = 0; i < count; i++)
+        if (points[i].layer ? layers : kernels) errors[(*taken)++] = fabs(points[i].predicted_s / points[i].measured_s - 1);
+    qsort(errors, (size_t)*taken, sizeof *errors, compare_numbers);
+    return *taken ? (errors[(*taken - 1) / 2] + errors[*taken / 2]) / 2 : 0;
+}
+
+struct heldback_errors heldback_errors(const struct heldback_point *points, int count, struct arena *arena)
+{
+    struct heldback_errors e;
+    int all;
+    e.layers = median_error(points, count, true, false, &e.layer_count, arena);
+    e.kernels = median_error(points, count, false, true, &e.kernel_count, arena);
+    e.all = median_error(points, count, true, true, &all, arena);
+    return e;
+}
+
+void heldback_show(const struct heldback_point *points, int count, FILE *to)
+{
+    fprintf(to, "%-42s %-24s %10s %21s %10s %7s\n", "operation", "sizes", "measured", "its interval", "predicted", "error");
+    for (int i = 0; i < count; i++) {
+        const struct heldback_point *p = &points[i];
+        char sizes[96] = "";
+        for (int k = 0, used = 0; k < p->sample->dimension_count; k++)
+            used += snprintf(sizes + used, sizeof sizes - (size_t)used, "%s%lld", k ? " x " : "", (long long)p->sample->dimensions[k]);
+        fprintf(to, "%-42s %-24s %7.3f ms %7.3f to %7.3f ms %7.3f ms %+6.1f%%\n", p->sample->operation, sizes, 1e3 * p->measured_s,
+                1e3 * p->low_s, 1e3 * p->high_s, 1e3 * p->predicted_s, 100 * (p->predicted_s / p->measured_s - 1));
+    }
+}
