@@ -11,6 +11,7 @@ struct backend_settings {
     int threads;
     uint64_t seed;
     const char *options;        // KEY=VALUE,... of one back end; NULL: none given. Others refuse them
+    bool shared;                // other programs use the machine: count processor time, where that tells the two apart
 };
 
 struct backend {

@@ -33,7 +33,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
     if (s->simulate && t->backend != &backend_simulated) return fail(err, BAD_INPUT, "--simulate: expected --backend simulated beside it");
     if (!t->backend->clock) t->begin_s = clock_seconds();
     interrupts_listen();
-    const struct backend_settings settings = {.threads = (int)s->threads, .seed = (uint64_t)s->seed, .options = s->simulate};
+    const struct backend_settings settings = {.threads = (int)s->threads, .seed = (uint64_t)s->seed, .options = s->simulate, .shared = s->shared};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
     t->backend->describe(t->session, &t->samples.machine, arena);
     if (s->name) t->samples.machine.gpu = s->name;

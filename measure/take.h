@@ -12,7 +12,7 @@ struct take_settings {
     const char *command;        // as it was given, for the document
     int64_t threads, seed;
     double budget_s, width;     // 0: not given
-    bool quiet;
+    bool quiet, shared;
 };
 
 struct take {
@@ -38,6 +38,8 @@ void take_complete(struct take_settings *settings, bool quick);
     {"--name", OPTION_TEXT, &(s)->name, 0, 0, NULL, "what the costs call the device (the processor's or device's name)"}, \
     {"--backend", OPTION_TEXT, &(s)->backend, 0, 0, NULL, "the device: cpu, cuda or simulated (cpu)"}, \
     {"--simulate", OPTION_TEXT, &(s)->simulate, 0, 0, NULL, simulated_help}, \
+    {"--shared", OPTION_FLAG, &(s)->shared, 0, 0, NULL, \
+     "other programs use the processors: count the time that the work had one, not the time that went by"}, \
     {"--quiet", OPTION_FLAG, &(s)->quiet, 0, 0, NULL, "nothing on stderr but errors"}, \
     {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
 

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Measures some shapes on this machine, calibrates costs from them, then measures other shapes and shows how well the costs
 # predict those. usage: heldback.sh PLUMBLINE HELDBACK [FOLDER]. HELDBACK_BUDGET_S: seconds for the training shapes (30) and
-# for each other one (10); HELDBACK_THREADS: all processors; HELDBACK_SET: which shapes, see below (small)
+# for each other one (10); HELDBACK_THREADS: all processors; HELDBACK_SET: which shapes, see below (small); HELDBACK_OPTIONS:
+# --shared where other programs use the machine
 set -eu
 plumbline=$1 heldback=$2 folder=${3:-build/heldback}
 budget_s=${HELDBACK_BUDGET_S:-30}
 held_budget_s=${HELDBACK_HELD_BUDGET_S:-10}
 threads=${HELDBACK_THREADS:-$(nproc 2>/dev/null || echo 1)}
+options=${HELDBACK_OPTIONS:-}
 rm -rf "$folder"
 mkdir -p "$folder"
 
@@ -26,7 +28,7 @@ JSON
 
 # held NAME SEQUENCE MICRO_BATCHES
 held() {
-    "$plumbline" measure compute --quick --model "$folder/model-$1.json" --sequence "$2" --micro-batch "$3" --threads "$threads" \
+    "$plumbline" measure compute --quick --model "$folder/model-$1.json" --sequence "$2" --micro-batch "$3" --threads "$threads" $options \
         --budget-s "$held_budget_s" --seed 7 -o "$folder/held-$1.json"
 }
 
@@ -52,7 +54,7 @@ tiny)
 *) echo "heldback.sh: unknown HELDBACK_SET: small, large, tiny" >&2; exit 2 ;;
 esac
 
-"$plumbline" measure compute --quick --shape "$train" --sequence 256 --micro-batch 1,2 --threads "$threads" --budget-s "$budget_s" \
+"$plumbline" measure compute --quick --shape "$train" --sequence 256 --micro-batch 1,2 --threads "$threads" $options --budget-s "$budget_s" \
     --name here -o "$folder/train.json"
 "$plumbline" calibrate "$folder/train.json" --show -o "$folder/costs.json"
 set -- $sequences
