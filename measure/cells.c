@@ -4,11 +4,11 @@
 // sample's dimensions say what was done).
 #include "measure/cells_parts.h"
 
-#include <assert.h>
+#include <math.h>
 
 const char *const pass_names[] = {"forward", "backward", "backward selective", "backward full", NULL};
 
-enum { TOKENS_WANTED = 512, COLUMNS_MIN = 256, EMPTY_BLOCKS_MIN = 4, PROBE_BYTES = 1 << 22, COPY_BYTES_MIN = 1 << 12 };
+enum { COLUMNS_WANTED = 512, COLUMNS_MIN = 64, EMPTY_BLOCKS_MIN = 4, PROBE_BYTES = 1 << 22, COPY_BYTES_MIN = 1 << 12 };
 
 struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind, const char *operation)
 {
@@ -46,6 +46,16 @@ int64_t cells_largest(const struct cells_list *list)
     return largest;
 }
 
+int64_t cells_smallest(const struct cells_list *list)
+{
+    int64_t smallest = list->values[0];
+    for (int i = 1; i < list->count; i++) smallest = least(smallest, list->values[i]);
+    return smallest;
+}
+
+// What the first of a ladder of products is of the last, each twice the one before.
+static int64_t cells_first(const struct cells_request *request) { return request->quick ? 2 : 4; }
+
 static int64_t tokens_most(const struct chooser *c)
 {
     return most(1, cells_largest(&c->request->micro_batches) * c->request->sequence / c->context);
@@ -58,14 +68,14 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
         {WORK_GEMM, ""}, {WORK_GEMM_DATA, ", data gradient"}, {WORK_GEMM_WEIGHT, ", weight gradient"},
     };
     const struct cells_request *r = c->request;
-    // A product of few tokens is bound by reading the weights, which a training step's is not: rather fewer columns.
-    int64_t tokens_limit = tokens_most(c), tokens_wanted = least(tokens_limit, TOKENS_WANTED);
-    double columns_fit = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner / (double)tokens_wanted;
-    columns = most(1, least(columns, MATRIX_VALUES_MAX / inner));
-    columns = least(columns, most(COLUMNS_MIN, columns_fit < 1e15 ? (int64_t)columns_fit : columns));
-    double token_s = 2.0 * (double)columns * (double)inner / r->gemm_flop_per_s;
-    int64_t tokens = cells_quarter(token_s, r->largest_s, tokens_limit);
-    for (int i = 0; i < cells_sizes(r); i++, tokens *= cells_step(r))
+    // Few tokens would be bound by reading the weights, which a training step's products are not: rather fewer columns, as
+    // long as there are many of them too. Then fewer of both; all of either where the budget has room.
+    double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
+    int64_t tokens_limit = tokens_most(c), columns_limit = most(1, least(columns, MATRIX_VALUES_MAX / inner));
+    int64_t tokens = least(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
+    columns = least(columns_limit, most(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
+    tokens = most(1, least(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) / cells_first(r));
+    for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
             struct cell *cell = cells_add(c, products[p].work, SAMPLE_GEMM, name);
@@ -175,7 +185,7 @@ void cells_choose(struct cell **cells, int *cell_count, const struct cells_reque
 
 double cells_least_work(const struct cells_request *r)
 {
-    double ladder = r->quick ? 1.25 : 1.75;             // 1/4 + 1, 1/4 + 1/2 + 1
+    double ladder = r->quick ? 1.5 : 1.75;              // at most: 1/2 + 1, 1/4 + 1/2 + 1
     double kernels = 5 * 3 + 3 + 3 + (r->quick ? 0 : 1);        // products; attention and its backward; elementwise; norms
     double of_shape = r->tensors.count * kernels + 1 + 1.5 * r->ranks.count;
     return (r->shape_count * of_shape * ladder + cells_layers_work(r)) * (1 + REPETITIONS_MIN);

@@ -3,7 +3,8 @@
 // back end takes. And the optimizer's step.
 #include "measure/cells_parts.h"
 
-enum { SEQUENCE_MIN = 16, LAYER_UNITS = 3 };
+// Below so many tokens a product is bound by reading its weights, which a training step's is not.
+enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
 // Left out beyond so many times the time that a layer's forward pass should take.
 static const double far_too_long = 6;
 
@@ -76,7 +77,8 @@ void cells_add_layers(struct chooser *c)
     static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};
     const struct cells_request *r = c->request;
     const struct cells_list *micro_batches = &r->micro_batches;
-    int64_t largest = cells_largest(micro_batches), sequence_min = SEQUENCE_MIN * c->context;
+    int64_t largest = cells_largest(micro_batches), smallest = cells_smallest(micro_batches);
+    int64_t sequence_min = (TOKENS_MIN + smallest - 1) / smallest * c->context;
     double wanted_s = LAYER_UNITS * r->largest_s;
     for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
         int64_t sequence = most(c->context, r->sequence / c->context * c->context);

@@ -25,6 +25,7 @@ int cells_sizes(const struct cells_request *request);
 int64_t cells_step(const struct cells_request *request);
 
 int64_t cells_largest(const struct cells_list *list);
+int64_t cells_smallest(const struct cells_list *list);
 
 void cells_add_low_rank(struct chooser *c, int64_t rank);
 void cells_add_layers(struct chooser *c);

@@ -1,12 +1,58 @@
-// See heldback.h.
-#include "tests/support/heldback.h"
+// See predict.h.
+#include "tests/heldback/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/calibrate.h"
 #include "data/intervals.h"
 #include "formulate/price.h"
+#include "measure/request.h"
+
+// ---- which sample is whose
+
+static const char first_operation[] = "query, key and value";
+
+enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples, struct arena *arena, struct error *err)
+{
+    const char *command = samples->launch_count ? samples->launches[0].command : NULL, *at = command ? strstr(command, "--shape ") : NULL;
+    if (!at) return fail(err, BAD_INPUT, "%s: launches[0].command: expected --shape among the options", samples->document.path);
+    at += strlen("--shape ");
+    struct request_settings settings = {.shapes = arena_print(arena, "%.*s", (int)strcspn(at, " "), at), .tensors = "1", .contexts = "1",
+                                        .micro_batches = "1", .ranks = "1", .recompute = "none", .sequence = 1};
+    struct cells_request request = {.threads = 1};
+    TRY(request_read(&request, &settings, arena, err));
+    h->shapes = arena_grow(arena, request.shapes, (size_t)request.shape_count, (size_t)request.shape_count, sizeof *h->shapes);
+    h->count = request.shape_count;
+    h->of_sample = TAKE(arena, samples->sample_count, int);
+    int shape = -1;
+    for (int i = 0; i < samples->sample_count; i++) {
+        const struct sample *s = &samples->samples[i], *before = i ? s - 1 : NULL;
+        shape += !strcmp(s->operation, first_operation) && (!before || before->kind != SAMPLE_GEMM);
+        h->of_sample[i] = s->kind == SAMPLE_OVERHEAD ? -1 : shape;
+    }
+    return shape + 1 == h->count ? OK : fail(err, BAD_INPUT, "%s: samples: expected %d shapes one behind the other, found %d", samples->document.path,
+                                             h->count, shape + 1);
+}
+
+static enum status calibrate_without(struct calibration *c, const struct samples *samples, const struct heldback_shapes *h, int held,
+                                     struct arena *arena, struct error *err)
+{
+    struct samples *rest = TAKE(arena, 1, struct samples);
+    struct inputs *in = TAKE(arena, 1, struct inputs);
+    *rest = *samples;
+    rest->samples = TAKE(arena, samples->sample_count, struct sample);
+    rest->sample_count = 0;
+    for (int i = 0; i < samples->sample_count; i++)
+        if (h->of_sample[i] != held) rest->samples[rest->sample_count++] = samples->samples[i];
+    TRY(inputs_join(in, rest, 1, NULL, arena, err));
+    const struct calibrate_settings settings = {.output = "-"};
+    TRY(calibrate(c, in, &settings, arena, err));
+    return c->lacking ? fail(err, BAD_INPUT, "%s: %s", samples->document.path, c->lacking) : OK;
+}
+
+// ---- prediction
 
 // One machine with as many devices as the sample's degrees, joined by links that take no time.
 static struct cluster machine_of(const struct costs *costs, const struct sample *s, struct arena *arena)
@@ -18,12 +64,12 @@ static struct cluster machine_of(const struct costs *costs, const struct sample 
     return (struct cluster){.name = "machine", .groups = group, .group_count = 1};
 }
 
-static struct model layers_of(const struct model *model, struct arena *arena)
+static struct model layers_of(const struct shape *shape, struct arena *arena)
 {
     static const struct { const char *name; enum layer_kind kind; } runs[] = {
         {"embedding", LAYER_EMBEDDING}, {"block", LAYER_BLOCK}, {"head", LAYER_HEAD},
     };
-    struct model m = {.name = model->name, .has_shape = true, .shape = model->shape, .run_count = 3, .layer_count = 3};
+    struct model m = {.name = "held back", .has_shape = true, .shape = *shape, .run_count = 3, .layer_count = 3};
     m.runs = TAKE(arena, m.run_count, struct layer_run);
     for (int i = 0; i < m.run_count; i++)
         m.runs[i] = (struct layer_run){.name = runs[i].name, .kind = runs[i].kind, .count = 1, .recomputable = runs[i].kind == LAYER_BLOCK};
@@ -35,11 +81,11 @@ static int run_of(const struct sample *s)
     return !strncmp(s->operation, "embedding", 9) ? 0 : !strncmp(s->operation, "block", 5) ? 1 : !strncmp(s->operation, "head", 4) ? 2 : -1;
 }
 
-static enum status predict_layer(double *seconds, const struct costs *costs, const struct model *model, const struct sample *s,
+static enum status predict_layer(double *seconds, const struct costs *costs, const struct shape *shape, const struct sample *s,
                                  struct arena *arena, struct error *err)
 {
     const int64_t *d = s->dimensions;
-    struct problem problem = {.name = "held back", .model = layers_of(model, arena), .cluster = machine_of(costs, s, arena), .costs = *costs,
+    struct problem problem = {.name = "held back", .model = layers_of(shape, arena), .cluster = machine_of(costs, s, arena), .costs = *costs,
                               .job = {.name = "held back", .sequence = d[1], .global_batch = d[0], .precision = s->precision,
                                       .gradient_bytes_per_value = 4, .adam = true, .memory_fraction = 1,
                                       .recompute = {true, true, true, false}, .budget = {.boundaries_max = -1, .stages_max = -1},
@@ -48,7 +94,7 @@ static enum status predict_layer(double *seconds, const struct costs *costs, con
                                                  .fused_attention = strstr(s->operation, "fused") != NULL}}};
     struct priced priced;
     TRY(price_problem(&priced, &problem, arena, err));
-    if (priced.groups[0].excluded) return fail(err, BAD_INPUT, "%s: %s", costs->document.path, priced.groups[0].excluded);
+    if (priced.groups[0].excluded) return fail(err, BAD_INPUT, "the machine is excluded: %s", priced.groups[0].excluded);
     const struct priced_run *run = &priced.runs[run_of(s)];
     double ns = (double)(strstr(s->operation, "forward") ? run->forward_ns[0] : run->backward_ns[0]);
     if (strstr(s->operation, "selective")) ns += (double)run->selective_ns[0];
@@ -74,34 +120,21 @@ static double predict_kernel(const struct costs *costs, const struct sample *s)
     }
 }
 
-static enum status model_of(struct model *model, const struct samples *samples, struct arena *arena, struct error *err)
+enum status heldback_predict(struct heldback_point **points, int *count, const struct samples *samples, const struct heldback_shapes *h,
+                             int held, struct arena *arena, struct error *err)
 {
-    const struct document *d = &samples->document;
-    for (int i = 0; i < d->source_count; i++) {
-        if (strcmp(d->sources[i].role, "model")) continue;
-        const char *slash = strrchr(d->path, '/');
-        const char *path = slash ? arena_print(arena, "%.*s/%s", (int)(slash - d->path), d->path, d->sources[i].path) : d->sources[i].path;
-        TRY(model_load(model, path, arena, err));
-        if (strcmp(model->document.sha256, d->sources[i].sha256))
-            return fail(err, BAD_INPUT, "%s: not the model that %s was measured with", path, d->path);
-        return OK;
-    }
-    return fail(err, BAD_INPUT, "%s: made_from: names no model", d->path);
-}
-
-enum status heldback_predict(struct heldback_point **points, int *count, const struct costs *costs, const struct samples *samples,
-                             struct arena *arena, struct error *err)
-{
-    struct model model;
-    TRY(model_of(&model, samples, arena, err));
+    struct calibration *calibration = TAKE(arena, 1, struct calibration);
+    TRY(calibrate_without(calibration, samples, h, held, arena, err));
+    const struct costs *costs = &calibration->costs;
     *points = TAKE(arena, samples->sample_count, struct heldback_point);
     *count = 0;
     for (int i = 0; i < samples->sample_count; i++) {
         const struct sample *s = &samples->samples[i];
+        if (h->of_sample[i] != held) continue;
         struct heldback_point *p = &(*points)[*count];
         *p = (struct heldback_point){.sample = s, .layer = s->kind == SAMPLE_LAYER};
         if (p->layer && (run_of(s) < 0 || strstr(s->operation, "graph"))) continue;
-        if (p->layer) TRY(predict_layer(&p->predicted_s, costs, &model, s, arena, err));
+        if (p->layer) TRY(predict_layer(&p->predicted_s, costs, &h->shapes[held], s, arena, err));
         else p->predicted_s = predict_kernel(costs, s);
         if (!(p->predicted_s > 0)) continue;
         struct median median = sample_median(s, arena);

@@ -1,12 +1,18 @@
-// Costs against samples that they were not made from: whole layers as the planner prices them, kernels at the costs' rates.
-#ifndef PLUMBLINE_TESTS_SUPPORT_HELDBACK_H
-#define PLUMBLINE_TESTS_SUPPORT_HELDBACK_H
+// Costs against samples that they were not made from: a document with several shapes, each in turn left out of the
+// calibration and then predicted, whole layers as the planner prices them, kernels at the costs' rates.
+#ifndef PLUMBLINE_TESTS_HELDBACK_PREDICT_H
+#define PLUMBLINE_TESTS_HELDBACK_PREDICT_H
 
 #include <stdio.h>
 
 #include "data/costs.h"
 #include "data/model.h"
 #include "data/samples.h"
+
+// Which shape each sample of the document was measured with: the shapes that its command names, one after the other; -1:
+// none in particular. BAD_INPUT: the document does not tell (one tensor degree, and --shape, are needed).
+struct heldback_shapes { struct shape *shapes; int count; int *of_sample; };
+enum status heldback_shapes(struct heldback_shapes *h, const struct samples *samples, struct arena *arena, struct error *err);
 
 struct heldback_point {
     const struct sample *sample;
@@ -15,10 +21,9 @@ struct heldback_point {
     bool layer;
 };
 
-// Predicts every sample of the document that the costs have an answer to. The document names the model it was measured with
-// (made_from, beside it); layers of other shapes than that one's cannot be told apart in it.
-enum status heldback_predict(struct heldback_point **points, int *count, const struct costs *costs, const struct samples *samples,
-                             struct arena *arena, struct error *err);
+// Calibrates from all shapes but one, and predicts that one's samples; whatever no cost speaks of is left out.
+enum status heldback_predict(struct heldback_point **points, int *count, const struct samples *samples, const struct heldback_shapes *h,
+                             int held, struct arena *arena, struct error *err);
 
 // Medians of |predicted / measured - 1|.
 struct heldback_errors { double layers, kernels, all; int layer_count, kernel_count; };
