@@ -103,21 +103,22 @@ static enum status predict_layer(double *seconds, const struct costs *costs, con
     return OK;
 }
 
-// 0: no cost says anything of it.
-static double predict_kernel(const struct costs *costs, const struct sample *s)
+// By the fit of its kind; what that one takes for traffic of another rate is so much a byte. 0: there is none.
+static double predict_kernel(const struct calibration *c, const struct sample *s)
 {
-    const struct gpu_costs *g = &costs->gpus[0];
-    const struct precision_costs *p = costs_find_precision(g, s->precision);
-    double memory = g->memory_bytes_per_s.value;
-    if (!p) return 0;
-    switch (s->kind) {
-    case SAMPLE_GEMM: return s->flop / p->gemm_flop_per_s.value;
-    case SAMPLE_ATTENTION: return s->flop / p->attention_flop_per_s.value + s->bytes / memory;
-    case SAMPLE_LOW_RANK: return s->flop / p->low_rank_flop_per_s.value + g->compression_overhead_s.value;
-    case SAMPLE_OPTIMIZER: return (s->bytes + g->step_bytes_per_value.value * (double)s->dimensions[0]) / memory;
-    case SAMPLE_MEMORY: return strstr(s->operation, "copy") ? 0 : s->bytes / memory;
-    default: return 0;
+    const struct precision_fits *p = NULL;
+    for (int i = 0; i < c->precision_count; i++)
+        if (c->precisions[i].precision == s->precision) p = &c->precisions[i];
+    for (int k = 0; k < KERNEL_COUNT; k++) {
+        const struct fit *f = k < KERNELS_OF_PRECISION ? (p ? p->kernels[k] : NULL) : c->kernels[k];
+        if (!f || !kernel_has((enum kernel)k, s)) continue;
+        const struct fit_point *last = &f->points[f->point_count - 1];
+        int unit = kernel_kinds[k].unit;
+        struct fit_point at = {.work = unit == UNIT_FLOP ? s->flop : unit == UNIT_BYTES ? s->bytes : (double)s->dimensions[0], .traffic = s->bytes};
+        double explained_s = last->traffic > 0 ? last->explained_s / last->traffic * at.traffic : 0;
+        return fit_seconds(f, &at) + explained_s;
     }
+    return 0;
 }
 
 enum status heldback_predict(struct heldback_point **points, int *count, const struct samples *samples, const struct heldback_shapes *h,
@@ -135,7 +136,7 @@ enum status heldback_predict(struct heldback_point **points, int *count, const s
         *p = (struct heldback_point){.sample = s, .layer = s->kind == SAMPLE_LAYER};
         if (p->layer && (run_of(s) < 0 || strstr(s->operation, "graph"))) continue;
         if (p->layer) TRY(predict_layer(&p->predicted_s, costs, &h->shapes[held], s, arena, err));
-        else p->predicted_s = predict_kernel(costs, s);
+        else p->predicted_s = predict_kernel(calibration, s);
         if (!(p->predicted_s > 0)) continue;
         struct median median = sample_median(s, arena);
         p->measured_s = median.value, p->low_s = median.low, p->high_s = median.high;
