@@ -14,8 +14,7 @@ enum { RUNS_MAX = LAYERS_MAX };
 
 // ---- reading
 
-// An array of exactly `expected` prices; an absent one is all zero.
-static enum status read_prices(const struct json *array, int expected, double low, int64_t **values, struct arena *arena, struct error *err)
+enum status priced_prices_get(const struct json *array, int expected, double low, int64_t **values, struct arena *arena, struct error *err)
 {
     int count;
     if (!json_is_present(array)) {
@@ -26,14 +25,14 @@ static enum status read_prices(const struct json *array, int expected, double lo
     return json_counts(array, low, PRICE_MAX, values, &count, arena, err);
 }
 
-static enum status read_tables(const struct json *array, int tables, int expected, double low, int64_t ***values, struct arena *arena, struct error *err)
+enum status priced_tables_get(const struct json *array, int tables, int expected, double low, int64_t ***values, struct arena *arena, struct error *err)
 {
     if (json_length(array) != tables) return json_refuse(array, err, "expected %d entries, found %d", tables, json_length(array));
     *values = TAKE(arena, tables, int64_t *);
     for (int i = 0; i < tables; i++) {
         struct json table = json_element(array, i, arena);
         TRY(json_expect(&table, JSON_ARRAY, err));
-        TRY(read_prices(&table, expected, low, &(*values)[i], arena, err));
+        TRY(priced_prices_get(&table, expected, low, &(*values)[i], arena, err));
     }
     return OK;
 }
@@ -41,7 +40,7 @@ static enum status read_tables(const struct json *array, int tables, int expecte
 static enum status read_three(const struct json *array, int64_t to[3], struct arena *arena, struct error *err)
 {
     int64_t *values;
-    TRY(read_prices(array, 3, 0, &values, arena, err));
+    TRY(priced_prices_get(array, 3, 0, &values, arena, err));
     memcpy(to, values, 3 * sizeof *to);
     return OK;
 }
@@ -72,14 +71,14 @@ static enum status read_run(const struct priced *p, const struct json *object, s
     TRY(JSON_FIELDS(object, fields, arena, err));
     TRY(read_three(&stash, r->stash_bytes, arena, err));
     TRY(read_three(&working, r->working_bytes, arena, err));
-    TRY(read_prices(&feedback, p->gradient_option_count, 0, &r->feedback_bytes, arena, err));
-    TRY(read_prices(&forward, passes, PRICE_NONE, &r->forward_ns, arena, err));
-    TRY(read_prices(&backward, passes, PRICE_NONE, &r->backward_ns, arena, err));
-    TRY(read_prices(&weight, p->group_count, PRICE_NONE, &r->weight_ns, arena, err));
-    TRY(read_prices(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
-    TRY(read_prices(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
-    TRY(read_prices(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
-    return read_tables(&sync, p->gradient_option_count, p->group_count, PRICE_NONE, &r->sync_ns, arena, err);
+    TRY(priced_prices_get(&feedback, p->gradient_option_count, 0, &r->feedback_bytes, arena, err));
+    TRY(priced_prices_get(&forward, passes, PRICE_NONE, &r->forward_ns, arena, err));
+    TRY(priced_prices_get(&backward, passes, PRICE_NONE, &r->backward_ns, arena, err));
+    TRY(priced_prices_get(&weight, p->group_count, PRICE_NONE, &r->weight_ns, arena, err));
+    TRY(priced_prices_get(&selective, passes, PRICE_NONE, &r->selective_ns, arena, err));
+    TRY(priced_prices_get(&full, passes, PRICE_NONE, &r->full_ns, arena, err));
+    TRY(priced_prices_get(&optimizer, p->group_count, PRICE_NONE, &r->optimizer_ns, arena, err));
+    return priced_tables_get(&sync, p->gradient_option_count, p->group_count, PRICE_NONE, &r->sync_ns, arena, err);
 }
 
 static enum status read_group(const struct priced *p, const struct json *object, struct priced_group *g, struct arena *arena, struct error *err)
@@ -95,7 +94,7 @@ static enum status read_group(const struct priced *p, const struct json *object,
         FIELD_ARRAY("sync_constant_ns", REQUIRED, &constant),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    return read_prices(&constant, p->gradient_option_count, PRICE_NONE, &g->sync_constant_ns, arena, err);
+    return priced_prices_get(&constant, p->gradient_option_count, PRICE_NONE, &g->sync_constant_ns, arena, err);
 }
 
 static enum status read_cut(const struct priced *p, const struct json *object, struct priced_cut *c, struct arena *arena, struct error *err)
@@ -109,9 +108,9 @@ static enum status read_cut(const struct priced *p, const struct json *object, s
         FIELD_ARRAY("backward_ns", REQUIRED, &backward),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
-    TRY(read_prices(&feedback, p->boundary_option_count, 0, &c->feedback_bytes, arena, err));
-    TRY(read_prices(&forward, links, PRICE_NONE, &c->forward_ns, arena, err));
-    return read_tables(&backward, p->boundary_option_count, links, PRICE_NONE, &c->backward_ns, arena, err);
+    TRY(priced_prices_get(&feedback, p->boundary_option_count, 0, &c->feedback_bytes, arena, err));
+    TRY(priced_prices_get(&forward, links, PRICE_NONE, &c->forward_ns, arena, err));
+    return priced_tables_get(&backward, p->boundary_option_count, links, PRICE_NONE, &c->backward_ns, arena, err);
 }
 
 enum status priced_boundary_options_get(const struct json *array, struct priced_boundary_option **options, int *count, struct arena *arena, struct error *err)
@@ -177,12 +176,12 @@ static enum status read_arrays(struct priced *p, const struct priced_arrays *a, 
         TRY(read_cut(p, &element, &p->cuts[i], arena, err));
     }
     p->has_embedding_sync = json_is_present(&a->embedding);
-    return read_prices(&a->embedding, p->group_count * p->group_count, PRICE_NONE, &p->embedding_sync_ns, arena, err);
+    return priced_prices_get(&a->embedding, p->group_count * p->group_count, PRICE_NONE, &p->embedding_sync_ns, arena, err);
 }
 
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, recompute = {0}, budget = {0}, rules = {0};
+    struct json layout = {0}, recompute = {0}, budget = {0}, rules = {0}, places = {0};
     struct priced_arrays a = {0};
     *p = (struct priced){0};
     TRY(document_read(&p->document, path, "plumbline.priced", arena, err));
@@ -205,6 +204,7 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
         FIELD_COUNT("local_bytes", OPTIONAL, &p->local_bytes, 0, PRICE_MAX),
         FIELD_OBJECT("budget", OPTIONAL, &budget),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
+        FIELD_OBJECT("places", OPTIONAL, &places),
     };
     TRY(document_fields(&p->document, fields, ARRAY_LENGTH(fields), arena, err));
     TRY(layout_get(&layout, &p->layout, arena, err));
@@ -214,22 +214,23 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
     TRY(read_arrays(p, &a, arena, err));
     TRY(budget_get(&budget, &p->budget, arena, err));
     TRY(rules_get(&rules, &p->rules, &p->rule_count, arena, err));
+    if (json_is_present(&places)) TRY(priced_places_get(&places, p, arena, err));
     return priced_check(p, err);
 }
 
 // ---- writing
 
-static void put_counts(struct json_writer *w, const char *key, const int64_t *values, int count)
+void priced_prices_put(struct json_writer *w, const char *key, const int64_t *values, int count)
 {
     json_open_flat_array(w, key);
     for (int i = 0; i < count; i++) json_put_count(w, NULL, values[i]);
     json_close_array(w);
 }
 
-static void put_tables(struct json_writer *w, const char *key, int64_t *const *tables, int table_count, int count)
+void priced_tables_put(struct json_writer *w, const char *key, int64_t *const *tables, int table_count, int count)
 {
     json_open_array(w, key);
-    for (int i = 0; i < table_count; i++) put_counts(w, NULL, tables[i], count);
+    for (int i = 0; i < table_count; i++) priced_prices_put(w, NULL, tables[i], count);
     json_close_array(w);
 }
 
@@ -242,18 +243,18 @@ static void put_run(struct json_writer *w, const struct priced *p, const struct 
     json_put_count(w, "weight_bytes", r->weight_bytes);
     json_put_count(w, "gradient_bytes", r->gradient_bytes);
     json_put_count(w, "optimizer_bytes", r->optimizer_bytes);
-    put_counts(w, "stash_bytes", r->stash_bytes, 3);
-    put_counts(w, "working_bytes", r->working_bytes, 3);
-    put_counts(w, "feedback_bytes", r->feedback_bytes, p->gradient_option_count);
+    priced_prices_put(w, "stash_bytes", r->stash_bytes, 3);
+    priced_prices_put(w, "working_bytes", r->working_bytes, 3);
+    priced_prices_put(w, "feedback_bytes", r->feedback_bytes, p->gradient_option_count);
     json_put_count(w, "cut", r->cut);
     int passes = p->slice_count * p->group_count;
-    put_counts(w, "forward_ns", r->forward_ns, passes);
-    put_counts(w, "backward_ns", r->backward_ns, passes);
-    if (schedule_splits_backward(p->layout.schedule)) put_counts(w, "weight_ns", r->weight_ns, p->group_count);
-    put_counts(w, "selective_ns", r->selective_ns, passes);
-    put_counts(w, "full_ns", r->full_ns, passes);
-    put_counts(w, "optimizer_ns", r->optimizer_ns, p->group_count);
-    put_tables(w, "sync_ns", r->sync_ns, p->gradient_option_count, p->group_count);
+    priced_prices_put(w, "forward_ns", r->forward_ns, passes);
+    priced_prices_put(w, "backward_ns", r->backward_ns, passes);
+    if (schedule_splits_backward(p->layout.schedule)) priced_prices_put(w, "weight_ns", r->weight_ns, p->group_count);
+    priced_prices_put(w, "selective_ns", r->selective_ns, passes);
+    priced_prices_put(w, "full_ns", r->full_ns, passes);
+    priced_prices_put(w, "optimizer_ns", r->optimizer_ns, p->group_count);
+    priced_tables_put(w, "sync_ns", r->sync_ns, p->gradient_option_count, p->group_count);
     json_close_object(w);
 }
 
@@ -269,7 +270,7 @@ static void put_groups(struct json_writer *w, const struct priced *p)
         json_put_count(w, "memory_limit_bytes", g->memory_limit_bytes);
         json_put_count(w, "constant_bytes", g->constant_bytes);
         if (g->excluded) json_put_text(w, "excluded", g->excluded);
-        put_counts(w, "sync_constant_ns", g->sync_constant_ns, p->gradient_option_count);
+        priced_prices_put(w, "sync_constant_ns", g->sync_constant_ns, p->gradient_option_count);
         json_close_object(w);
     }
     json_close_array(w);
@@ -283,9 +284,9 @@ static void put_cuts(struct json_writer *w, const struct priced *p)
         const struct priced_cut *c = &p->cuts[i];
         json_open_object(w, NULL);
         json_put_count(w, "message_bytes", c->message_bytes);
-        put_counts(w, "feedback_bytes", c->feedback_bytes, p->boundary_option_count);
-        put_counts(w, "forward_ns", c->forward_ns, links);
-        put_tables(w, "backward_ns", c->backward_ns, p->boundary_option_count, links);
+        priced_prices_put(w, "feedback_bytes", c->feedback_bytes, p->boundary_option_count);
+        priced_prices_put(w, "forward_ns", c->forward_ns, links);
+        priced_tables_put(w, "backward_ns", c->backward_ns, p->boundary_option_count, links);
         json_close_object(w);
     }
     json_close_array(w);
@@ -334,7 +335,7 @@ enum status priced_save(const struct priced *p, const char *path, struct arena *
     for (int i = 0; i < p->run_count; i++) put_run(&w, p, &p->runs[i]);
     json_close_array(&w);
     put_cuts(&w, p);
-    if (p->has_embedding_sync) put_counts(&w, "embedding_sync_ns", p->embedding_sync_ns, p->group_count * p->group_count);
+    if (p->has_embedding_sync) priced_prices_put(&w, "embedding_sync_ns", p->embedding_sync_ns, p->group_count * p->group_count);
     if (p->layout.local_loss_every) {
         json_put_count(&w, "local_forward_ns", p->local_forward_ns);
         json_put_count(&w, "local_backward_ns", p->local_backward_ns);
@@ -342,5 +343,6 @@ enum status priced_save(const struct priced *p, const char *path, struct arena *
     }
     budget_put(&w, "budget", &p->budget);
     rules_put(&w, "rules", p->rules, p->rule_count);
+    if (p->places) priced_places_put(&w, p);
     return document_write(&w, path, err);
 }

@@ -51,6 +51,22 @@ struct priced_cut {
 
 #define PRICE_NONE (-1)
 
+// A node that holds `slots` device groups (tensor x context devices each): a rank of one replica stands on one of them.
+struct priced_node { const char *name; int group, slots; };
+
+// Where the cluster has places, what depends on the very nodes, by ordered pairs: [from * node_count + to]; from = to: two
+// device groups of one node. PRICE_NONE where nothing joins them. What stands in the groups, cuts and runs is then the
+// least over all pairs of nodes, so that a program over groups is a relaxation (docs/FORMULAS.md section 15).
+struct priced_places {
+    struct priced_node *nodes;          // [node_count]
+    int node_count;
+    int64_t **forward_ns;               // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
+    int64_t ***backward_ns;             // [cut][boundary_option][...]: from `to` back to `from`
+    int64_t ***ring_ns;                 // [run][gradient_option][pair]: a layer's sync over a ring whose links are all like this one
+    int64_t **ring_constant_ns;         // [gradient_option][pair]: per stage, beside it
+    int64_t *embedding_sync_ns;         // [first stage's node, last stage's node]; NULL without one
+};
+
 struct priced_boundary_option { int rank; bool epilogue_only; int64_t quality_cost; };     // 0: rank 0, none
 struct priced_gradient_option { int rank; int64_t quality_cost; };                         // 0: rank 0, none
 
@@ -80,6 +96,7 @@ struct priced {
     struct quality_budget budget;
     struct rule *rules;
     int rule_count;
+    struct priced_places *places;       // NULL: ranks stand on groups, not on nodes
 };
 
 // ---- pure accessors, shared by everything that reads a priced document

@@ -6,7 +6,7 @@
 #include "data/cluster.h"
 #include "data/job_parts.h"
 #include "data/model.h"
-#include "data/priced.h"
+#include "data/priced_parts.h"
 
 #define SUM_MAX 4503599627370496.0      // 2^52
 
@@ -242,6 +242,7 @@ enum status priced_check(const struct priced *p, struct error *err)
     TRY(check_rule_names(p, err));
     double longest = longest_iteration(p), largest = largest_memory(p);
     if (!(longest <= SUM_MAX)) return fail(err, BAD_INPUT, "%s: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)", name_of(p), longest);
+    TRY(priced_places_check(p, longest, SUM_MAX, err));
     if (!(largest <= SUM_MAX)) return fail(err, BAD_INPUT, "%s: a device could need %.3g bytes; sums must stay within 2^52 bytes", name_of(p), largest);
     return OK;
 }

@@ -110,9 +110,25 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
     return rules_check(p->job.rules, p->job.rule_count, stages, p->model.layer_count, job, err);
 }
 
+// What a cluster with places cannot be asked for: what would make ranks of a stage depend on each other beside its sync.
+static enum status check_places(const struct problem *p, struct error *err)
+{
+    const struct layout *l = &p->job.layout;
+    const char *job = p->job.document.path ? p->job.document.path : "job";
+    const char *wrong = l->zero > 1 ? "zero at most 1" : l->expert > 1 ? "expert 1" : !l->barrier ? "a barrier" : l->fused_embedding_sync ? "fused_embedding_sync false" : NULL;
+    if (!p->cluster.places.node_count) return OK;
+    for (int i = 0; i < p->model.run_count && !wrong; i++)
+        if (p->model.runs[i].kind == LAYER_MEMORY) wrong = "a model without memory layers";
+    if (p->cluster.places.node_count > PLACED_NODES_MAX)
+        return fail(err, BAD_INPUT, "%s: places.nodes: expected at most %d nodes to place ranks on, found %d", p->cluster.document.path ? p->cluster.document.path : "cluster", PLACED_NODES_MAX, p->cluster.places.node_count);
+    if (wrong) return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
+    return OK;
+}
+
 enum status problem_check_layout(const struct problem *p, struct error *err)
 {
     TRY(job_check_layout(&p->job, err));
+    TRY(check_places(p, err));
     return check_layout_fits(p, err);
 }
 
@@ -123,6 +139,9 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
+    if (p->job.space.given && p->cluster.places.node_count)
+        return fail(err, BAD_INPUT, "%s: space: a cluster with places is searched one layout at a time; expected a layout without space", job);
+    if (!p->job.space.given) TRY(check_places(p, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));

@@ -8,6 +8,8 @@
 #include "data/model.h"
 #include "data/space.h"
 
+enum { PLACED_NODES_MAX = 512 };        // a plan says of each of so many nodes what stands on it
+
 struct problem {
     struct document document;
     const char *name;

@@ -111,6 +111,7 @@ static void copy_options(struct priced *priced, const struct job *job, struct ar
 // Nothing that joins its nodes where this layout needs it.
 static bool lacks_network(const struct pricing *x, int group)
 {
+    if (x->problem->cluster.places.node_count) return false;        // rings join nodes one by one (price_nodes.c)
     if (!link_of_tensor_ranks(x, group).joined || !link_of_context_ring(x, group).joined) return true;
     if (x->has_experts && x->x > 1 && !link_of_experts(x, group).joined) return true;
     if (x->has_pool && x->D > 1 && !link_of_pool(x, group).joined) return true;
@@ -137,7 +138,9 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
         return arena_print(x->arena, "%s lacks %s", nodes->gpu, precision_names[problem->job.precision]);
     if (problem->job.layout.offload_optimizer && !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return arena_print(x->arena, "the costs of %s do not state what an offloaded optimizer needs: host_link_bytes_per_s, host_memory_bytes_per_s", nodes->gpu);
-    if (!group_slots(x, nodes))
+    if (problem->cluster.places.node_count && !node_slots(x, group))
+        return arena_print(x->arena, "a device group needs %.0f devices (tensor x context) of one node, and its nodes have %d", x->t * x->c, nodes->gpus_per_node);
+    if (!problem->cluster.places.node_count && !group_slots(x, nodes))
         return arena_print(x->arena, "a pipeline rank needs %.0f devices (tensor x context x data) and the group has room for none", x->D);
     if (lacks_network(x, group))
         return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
@@ -165,7 +168,7 @@ static enum status price_groups(struct pricing *x, struct error *err)
         struct priced_group *to = &priced->groups[i];
         *to = (struct priced_group){.name = from->name,
                                     .gpu = from->gpu,
-                                    .slots = (int)group_slots(x, from),
+                                    .slots = problem->cluster.places.node_count ? 0 : (int)group_slots(x, from),
                                     .excluded = reason_to_exclude(x, i)};
         TRY(round_bytes(&to->memory_limit_bytes, limit_of(x, i, outside), "memory limit", from->name, err));
         if (x->gpus[i]) TRY(round_bytes(&to->constant_bytes, outside + inside_bytes(x, i), "constant memory", from->name, err));
@@ -245,7 +248,8 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
     for (int run = 0; run < priced->run_count; run++) TRY(price_run(&x, run, err));
     TRY(price_sync_constants(&x, err));
     TRY(price_transfers(&x, err));
-    return price_embedding_sync(&x, err);
+    TRY(price_embedding_sync(&x, err));
+    return problem->cluster.places.node_count ? price_nodes(&x, err) : OK;
 }
 
 enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)
@@ -259,7 +263,8 @@ enum status price_times(struct priced *priced, const struct problem *problem, st
     }
     TRY(price_sync_constants(&x, err));
     TRY(price_transfers(&x, err));
-    return price_embedding_sync(&x, err);
+    TRY(price_embedding_sync(&x, err));
+    return problem->cluster.places.node_count ? price_nodes(&x, err) : OK;
 }
 
 double price_outside_bytes(const struct problem *problem, int group)

@@ -18,13 +18,12 @@ static struct link_price stated_price(const struct group_link *l)
     return (struct link_price){true, false, l->link.bytes_per_s, l->link.latency_s, NULL};
 }
 
-static struct link_price intra_price(const struct pricing *x, const struct node_group *g)
+struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
     return (struct link_price){true, true, g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value, g->intra.latency_s, NULL};
 }
 
-// What transfers between stages reach of a link, where the costs tell it apart from what collectives reach.
-static double efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
+double efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
 {
     return transfer && transfers->value > 0 ? transfers->value : all->value;
 }
@@ -96,7 +95,10 @@ struct link_price link_of_tensor_ranks(const struct pricing *x, int group) { ret
 struct link_price link_of_context_ring(const struct pricing *x, int group) { return link_over(x, group, x->t * x->c, 0, x->t, true); }
 
 // Each tensor rank of a node has a ring of its own over the replicas.
-struct link_price link_of_gradient_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R, x->t, false); }
+struct link_price link_of_gradient_sync(const struct pricing *x, int group)
+{
+    return x->on_nodes ? link_of_nodes(x, x->node_from, x->node_to, true) : link_over(x, group, x->D, x->R, x->t, false);
+}
 
 struct link_price link_of_expert_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R_e, x->t, false); }
 

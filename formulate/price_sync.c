@@ -113,6 +113,12 @@ static double sync_s(const struct pricing *x, const struct layer_run *run, const
            2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 
+double layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)
+{
+    struct compression compression = compress(x, run, x->priced->gradient_options[option].rank);
+    return sync_s(x, run, &compression, group);
+}
+
 enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
 {
     struct priced *priced = x->priced;
@@ -144,17 +150,22 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     return most;
 }
 
+double stage_sync_s(const struct pricing *x, int group)
+{
+    if (x->R <= 1) return 0;
+    struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
+    double latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
+    if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
+    return latency;
+}
+
 enum status price_sync_constants(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     for (int group = 0; group < priced->group_count; group++) {
         struct priced_group *to = &priced->groups[group];
-        if (to->excluded || x->R <= 1) continue;
-        struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
-        double latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
-        if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
-        for (int option = 0; option < priced->gradient_option_count; option++)
-            TRY(round_time(&to->sync_constant_ns[option], latency, "gradient sync latency", to->name, err));
+        for (int option = 0; option < priced->gradient_option_count && !to->excluded; option++)
+            TRY(round_time(&to->sync_constant_ns[option], stage_sync_s(x, group), "gradient sync latency", to->name, err));
     }
     return OK;
 }

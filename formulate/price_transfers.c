@@ -4,9 +4,6 @@
 
 #include "formulate/pricing.h"
 
-// A class before pricing. returns: a gradient is sent back over the boundary; scattered: by parts of tensor ranks.
-struct message { double bytes, rows, columns; bool returns, scattered; };
-
 // Classes are told apart by what is sent and by what compression could make of it.
 static int find_class(const struct message *messages, int count, const struct message *m)
 {
@@ -56,29 +53,34 @@ static enum status price_parts(const struct pricing *x, int64_t *parts, const st
     return OK;
 }
 
-// One slice of the message from `from` to `to`, the earlier stage's and the later one's group, and back.
-static enum status price_slice(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from, int to, int slice,
-                               struct error *err)
+enum status price_message(const struct pricing *x, const struct message *m, const struct message_ends *ends, int slice, int64_t *forward_ns,
+                          int64_t **backward_ns, size_t at, struct error *err)
 {
     const struct priced *priced = x->priced;
-    int at = ((slice * priced->group_count + from) * priced->group_count + to) * PART_COUNT;
-    struct link_price there = link_of_stages(x, from, to), back = link_of_stages(x, to, from);
     double share = slice_of(x, slice).share;
-    if (!there.joined) {
+    if (!ends->there.joined) {
         for (int part = 0; part < PART_COUNT; part++) {
-            cut->forward_ns[at + part] = PRICE_NONE;
-            for (int option = 0; option < priced->boundary_option_count; option++)
-                cut->backward_ns[option][at + part] = PRICE_NONE;
+            forward_ns[at + (size_t)part] = PRICE_NONE;
+            for (int option = 0; option < priced->boundary_option_count; option++) backward_ns[option][at + (size_t)part] = PRICE_NONE;
         }
         return OK;
     }
-    TRY(price_parts(x, &cut->forward_ns[at], &there, share * sent_bytes(x, m, 0), 0, err));
+    TRY(price_parts(x, &forward_ns[at], &ends->there, share * sent_bytes(x, m, 0), 0, err));
     for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
         double rank = priced->boundary_options[option].rank;
-        double work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, to, from) : 0;
-        TRY(price_parts(x, &cut->backward_ns[option][at], &back, share * sent_bytes(x, m, rank), work_s, err));
+        double work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
+        TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, rank), work_s, err));
     }
     return OK;
+}
+
+// One slice of the message between the earlier stage's and the later one's group.
+static enum status price_slice(const struct pricing *x, struct priced_cut *cut, const struct message *m, int from, int to, int slice,
+                               struct error *err)
+{
+    int at = ((slice * x->priced->group_count + from) * x->priced->group_count + to) * PART_COUNT;
+    struct message_ends ends = {from, to, link_of_stages(x, from, to), link_of_stages(x, to, from)};
+    return price_message(x, m, &ends, slice, cut->forward_ns, cut->backward_ns, (size_t)at, err);
 }
 
 static enum status price_class(const struct pricing *x, struct priced_cut *cut, const struct message *m, struct error *err)
@@ -103,7 +105,7 @@ static enum status price_class(const struct pricing *x, struct priced_cut *cut, 
 enum status price_transfers(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
-    struct message *messages = TAKE(x->arena, priced->run_count, struct message);
+    struct message *messages = x->messages = TAKE(x->arena, priced->run_count, struct message);
     for (int run = 0; run < priced->run_count; run++) {
         const struct layer_run *layers = &x->problem->model.runs[run];
         struct layer_bytes bytes = bytes_of_layer(x, layers);

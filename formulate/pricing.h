@@ -16,10 +16,16 @@ struct pricing {
     double e, e_g, u, R, R_e, D;        // bytes per value and gradient value; share of the unsharded; sync ranks; devices
     int zero;
     bool overlapped, has_pool, has_trained_experts, has_experts;
+    bool on_nodes;                      // while rings over nodes are priced: their links lead from node_from to node_to
+    int node_from, node_to;
+    struct message *messages;           // [cut_count], price_transfers.c
     // By group, NULL where the costs lack them.
     const struct gpu_costs *gpus[GROUPS_MAX];
     const struct precision_costs *rates[GROUPS_MAX], *head_rates[GROUPS_MAX];      // head: of BF16 where the job's are FP8
 };
+
+// A class of messages before pricing. returns: a gradient is sent back over the boundary; scattered: by parts of tensor ranks.
+struct message { double bytes, rows, columns; bool returns, scattered; };
 
 // One stream over a link, efficiencies and sharing counted. joined false: there is none. table: all-reduces between exactly
 // the ranks it was asked for were measured; NULL: they were not.
@@ -65,6 +71,14 @@ struct link_price link_of_experts(const struct pricing *x, int group);
 struct link_price link_of_pool(const struct pricing *x, int group);
 struct link_price link_of_stages(const struct pricing *x, int from, int to);
 int64_t group_slots(const struct pricing *x, const struct node_group *group);
+struct link_price intra_price(const struct pricing *x, const struct node_group *g);
+// What transfers between stages reach of a link, where the costs tell it apart from what collectives reach.
+double efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer);
+
+// ---- price_nodes.c (section 15)
+struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring);
+int node_slots(const struct pricing *x, int group);
+enum status price_nodes(struct pricing *x, struct error *err);
 
 // ---- price_collectives.c (section 2)
 const struct collective_times *find_collective(const struct pricing *x, int group, double ranks, bool between_nodes, bool send);
@@ -96,6 +110,9 @@ void communication_of_layer(const struct pricing *x, const struct layer_run *run
                             double *forward_s, double *backward_s);
 
 // ---- price_sync.c (section 7)
+// What a layer's sync takes with a compression option, and a stage's beside its layers', in seconds.
+double layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group);
+double stage_sync_s(const struct pricing *x, int group);
 // Gathers and scatters of a pass over a layer whose weights or gradients are sharded (ZeRO 2 and 3).
 struct layer_gathers { double weights_s, gradients_s; };
 struct layer_gathers gathers_of_layer(const struct pricing *x, const struct layer_run *run, int group);
@@ -105,5 +122,10 @@ enum status price_embedding_sync(struct pricing *x, struct error *err);
 
 // ---- price_transfers.c (section 6)
 enum status price_transfers(struct pricing *x, struct error *err);
+// One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these links and back, into the
+// PART_COUNT prices at forward_ns[at] and backward_ns[option][at].
+struct message_ends { int from, to; struct link_price there, back; };
+enum status price_message(const struct pricing *x, const struct message *m, const struct message_ends *ends, int slice, int64_t *forward_ns,
+                          int64_t **backward_ns, size_t at, struct error *err);
 
 #endif

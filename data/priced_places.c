@@ -1,0 +1,179 @@
+// The part of a priced document that prices links between nodes: reading, checking, writing.
+#include <string.h>
+
+#include "data/priced_parts.h"
+#include "data/problem.h"
+
+static size_t pairs_of(const struct priced_places *p) { return (size_t)p->node_count * (size_t)p->node_count; }
+
+static enum status read_nodes(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    p->node_count = json_length(array);
+    if (p->node_count < 1 || p->node_count > PLACED_NODES_MAX)
+        return json_refuse(array, err, "expected 1 to %d nodes, found %d", PLACED_NODES_MAX, p->node_count);
+    p->nodes = TAKE(arena, p->node_count, struct priced_node);
+    for (int i = 0; i < p->node_count; i++) {
+        struct json element = json_element(array, i, arena);
+        struct json_field fields[] = {
+            FIELD_TEXT("name", REQUIRED, &p->nodes[i].name),
+            FIELD_INT("group", REQUIRED, &p->nodes[i].group, 0, priced->group_count - 1),
+            FIELD_INT("slots", REQUIRED, &p->nodes[i].slots, 0, 65536),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+    }
+    return OK;
+}
+
+static enum status read_cuts(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    int count = priced->slice_count * p->node_count * p->node_count * PART_COUNT;
+    if (json_length(array) != priced->cut_count) return json_refuse(array, err, "expected %d entries, found %d", priced->cut_count, json_length(array));
+    p->forward_ns = TAKE(arena, priced->cut_count, int64_t *);
+    p->backward_ns = TAKE(arena, priced->cut_count, int64_t **);
+    for (int i = 0; i < priced->cut_count; i++) {
+        struct json element = json_element(array, i, arena), forward = {0}, backward = {0};
+        struct json_field fields[] = {
+            FIELD_ARRAY("forward_ns", REQUIRED, &forward),
+            FIELD_ARRAY("backward_ns", REQUIRED, &backward),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(priced_prices_get(&forward, count, PRICE_NONE, &p->forward_ns[i], arena, err));
+        TRY(priced_tables_get(&backward, priced->boundary_option_count, count, PRICE_NONE, &p->backward_ns[i], arena, err));
+    }
+    return OK;
+}
+
+static enum status read_rings(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    if (json_length(array) != priced->run_count) return json_refuse(array, err, "expected %d entries, found %d", priced->run_count, json_length(array));
+    p->ring_ns = TAKE(arena, priced->run_count, int64_t **);
+    for (int i = 0; i < priced->run_count; i++) {
+        struct json element = json_element(array, i, arena);
+        TRY(json_expect(&element, JSON_ARRAY, err));
+        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)pairs_of(p), PRICE_NONE, &p->ring_ns[i], arena, err));
+    }
+    return OK;
+}
+
+enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err)
+{
+    struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
+    struct json nodes = {0}, cuts = {0}, rings = {0}, constants = {0}, embedding = {0};
+    struct json_field fields[] = {
+        FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_ARRAY("cuts", REQUIRED, &cuts),
+        FIELD_ARRAY("ring_ns", REQUIRED, &rings),
+        FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
+        FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (!priced->group_count) return json_refuse(object, err, "expected groups before places, found none");
+    TRY(read_nodes(priced, p, &nodes, arena, err));
+    TRY(read_cuts(priced, p, &cuts, arena, err));
+    TRY(read_rings(priced, p, &rings, arena, err));
+    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)pairs_of(p), PRICE_NONE, &p->ring_constant_ns, arena, err));
+    if (json_is_present(&embedding) != priced->has_embedding_sync)
+        return json_refuse(object, err, "embedding_sync_ns: expected it where the document has one, and nowhere else");
+    return priced->has_embedding_sync ? priced_prices_get(&embedding, (int)pairs_of(p), PRICE_NONE, &p->embedding_sync_ns, arena, err) : OK;
+}
+
+// ---- checking
+
+static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+// The dearest of each, as priced_check takes sums.
+static double longest_beside_passes(const struct priced *p)
+{
+    const struct priced_places *x = p->places;
+    size_t pairs = pairs_of(x);
+    double constant = 0, syncs = 0, transfer = 0, embedding = 0;
+    for (int o = 0; o < p->gradient_option_count; o++)
+        for (size_t i = 0; i < pairs; i++) constant = larger(constant, (double)x->ring_constant_ns[o][i]);
+    for (int r = 0; r < p->run_count; r++) {
+        double most = 0;
+        for (int o = 0; o < p->gradient_option_count; o++)
+            for (size_t i = 0; i < pairs; i++) most = larger(most, (double)x->ring_ns[r][o][i]);
+        syncs += p->runs[r].count * most;
+    }
+    for (int c = 0; c < p->cut_count; c++)
+        for (size_t i = 0; i < (size_t)p->slice_count * pairs; i++)
+            for (int o = 0; o < p->boundary_option_count; o++) {
+                double both = 0;
+                for (size_t part = 0; part < PART_COUNT; part++)
+                    both += (part == PART_OVERHEAD ? 2 : 1) * ((double)x->forward_ns[c][i * PART_COUNT + part] + (double)x->backward_ns[c][o][i * PART_COUNT + part]);
+                transfer = larger(transfer, both);
+            }
+    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++) embedding = larger(embedding, (double)x->embedding_sync_ns[i]);
+    return syncs + embedding + p->stage_count * (constant + (double)p->micro_batches * 2 * p->slice_count * transfer);
+}
+
+// All prices of a pair are there or none is: transfers by themselves, rings by themselves.
+static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
+{
+    const struct priced_places *x = p->places;
+    size_t pairs = pairs_of(x);
+    bool differs = false, ring = x->ring_constant_ns[0][pair] >= 0;
+    for (int c = 0; c < p->cut_count; c++) {
+        bool joined = x->forward_ns[0][pair * PART_COUNT] >= 0;
+        for (size_t i = pair; i < (size_t)p->slice_count * pairs; i += pairs)
+            for (size_t part = 0; part < PART_COUNT; part++) {
+                differs = differs || (x->forward_ns[c][i * PART_COUNT + part] >= 0) != joined;
+                for (int o = 0; o < p->boundary_option_count; o++) differs = differs || (x->backward_ns[c][o][i * PART_COUNT + part] >= 0) != joined;
+            }
+    }
+    for (int o = 0; o < p->gradient_option_count; o++) {
+        differs = differs || (x->ring_constant_ns[o][pair] >= 0) != ring;
+        for (int r = 0; r < p->run_count; r++) differs = differs || (x->ring_ns[r][o][pair] >= 0) != ring;
+    }
+    if (!differs) return OK;
+    return fail(err, BAD_INPUT, "%s: places: \"%s\" to \"%s\": expected all prices of a link or none (-1)", name_of(p),
+                x->nodes[pair / (size_t)x->node_count].name, x->nodes[pair % (size_t)x->node_count].name);
+}
+
+enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max, struct error *err)
+{
+    const struct priced_places *x = p->places;
+    if (!x) return OK;
+    for (int i = 0; i < x->node_count; i++)
+        for (int k = 0; k < i; k++)
+            if (!strcmp(x->nodes[i].name, x->nodes[k].name))
+                return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%s\" names two nodes", name_of(p), i, x->nodes[i].name);
+    for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
+    double longest = passes_ns + longest_beside_passes(p);
+    if (longest <= sum_max) return OK;
+    return fail(err, BAD_INPUT, "%s: places: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)", name_of(p), longest);
+}
+
+// ---- writing
+
+void priced_places_put(struct json_writer *w, const struct priced *priced)
+{
+    const struct priced_places *p = priced->places;
+    int pairs = p->node_count * p->node_count, prices = priced->slice_count * pairs * PART_COUNT;
+    json_open_object(w, "places");
+    json_open_array(w, "nodes");
+    for (int i = 0; i < p->node_count; i++) {
+        json_open_flat_object(w, NULL);
+        json_put_text(w, "name", p->nodes[i].name);
+        json_put_count(w, "group", p->nodes[i].group);
+        json_put_count(w, "slots", p->nodes[i].slots);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_open_array(w, "cuts");
+    for (int i = 0; i < priced->cut_count; i++) {
+        json_open_object(w, NULL);
+        priced_prices_put(w, "forward_ns", p->forward_ns[i], prices);
+        priced_tables_put(w, "backward_ns", p->backward_ns[i], priced->boundary_option_count, prices);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_open_array(w, "ring_ns");
+    for (int i = 0; i < priced->run_count; i++) priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, pairs);
+    json_close_array(w);
+    priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, pairs);
+    if (p->embedding_sync_ns) priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
+    json_close_object(w);
+}

@@ -1,0 +1,236 @@
+// What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of nodes, and for the groups the
+// least of them. docs/FORMULAS.md section 15.
+#include <math.h>
+#include <string.h>
+
+#include "data/places.h"
+#include "formulate/pricing.h"
+
+int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c)); }
+
+// Measured times of a collective over GPUs of one kind.
+static const struct collective_times *find_table(const struct pricing *x, const int groups[2], bool intra, bool ring)
+{
+    const struct node_group *g = x->problem->cluster.groups;
+    if (!x->problem->costs.collective_count || strcmp(g[groups[0]].gpu, g[groups[1]].gpu)) return NULL;
+    return find_collective(x, groups[0], ring ? x->R : 2, !intra, !ring);
+}
+
+// All device groups of a node share its cards; a ring has a part on each tensor rank and spreads over all cards.
+struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
+{
+    const struct cluster *cluster = &x->problem->cluster;
+    const struct costs *costs = &x->problem->costs;
+    const int groups[2] = {cluster->places.nodes[from].group, cluster->places.nodes[to].group};
+    const struct node_group *a = &cluster->groups[groups[0]], *b = &cluster->groups[groups[1]];
+    struct link_price inside = intra_price(x, a);
+    if (from == to) inside.table = find_table(x, groups, true, ring);
+    if (!ring) inside.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
+    if (from == to) return inside;
+    double efficiency[NIC_KIND_COUNT];
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        efficiency[kind] = efficiency_of(&costs->transfer_network_efficiency[kind], &costs->network_efficiency[kind], !ring);
+    struct place_traffic traffic = {{0, 0}, ring};
+    for (int end = 0; end < 2; end++)
+        traffic.streams[end] = ring ? (int)x->t * node_slots(x, groups[end]) : (int)(x->t * x->c) * node_slots(x, groups[end]);
+    struct place_link link;
+    if (!places_link(&link, cluster, from, to, &traffic, efficiency)) return (struct link_price){false, false, 0, 0, NULL};
+    struct link_price price = {true, false, link.link.bytes_per_s, link.link.latency_s, NULL};
+    if (link.origin == PLACE_CARDS) price.table = find_table(x, groups, false, ring);
+    if (ring && link.origin == PLACE_CARDS)
+        price.bytes_per_s = fmin(price.bytes_per_s, fmin(inside.bytes_per_s, intra_price(x, b).bytes_per_s));
+    return price;
+}
+
+// ---- tables
+
+// A node's own pair only counts where two device groups stand on it.
+static bool is_pair(const struct priced_places *p, int from, int to)
+{
+    return p->nodes[from].slots && p->nodes[to].slots && (from != to || p->nodes[from].slots > 1);
+}
+
+static struct message_ends ends_of(const struct pricing *x, int from, int to)
+{
+    const struct priced_places *p = x->priced->places;
+    struct message_ends ends = {p->nodes[from].group, p->nodes[to].group, {0}, {0}};
+    if (!is_pair(p, from, to)) return ends;
+    ends.there = link_of_nodes(x, from, to, false);
+    ends.back = link_of_nodes(x, to, from, false);
+    ends.there.joined = ends.there.joined && ends.back.joined;
+    return ends;
+}
+
+static enum status price_cuts(struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places;
+    size_t nodes = (size_t)p->node_count, pairs = (size_t)priced->slice_count * nodes * nodes;
+    p->forward_ns = TAKE(x->arena, priced->cut_count, int64_t *);
+    p->backward_ns = TAKE(x->arena, priced->cut_count, int64_t **);
+    for (int cut = 0; cut < priced->cut_count; cut++) {
+        p->forward_ns[cut] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        p->backward_ns[cut] = TAKE(x->arena, priced->boundary_option_count, int64_t *);
+        for (int option = 0; option < priced->boundary_option_count; option++) p->backward_ns[cut][option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        for (size_t pair = 0; pair < pairs; pair++) {
+            int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes), to = (int)(pair % nodes);
+            struct message_ends ends = ends_of(x, from, to);
+            TRY(price_message(x, &x->messages[cut], &ends, slice, p->forward_ns[cut], p->backward_ns[cut], pair * PART_COUNT, err));
+        }
+    }
+    return OK;
+}
+
+// Over a ring of unlike GPUs the slower one's compression counts.
+static enum status price_ring(struct pricing *x, int run, int option, size_t pair, int64_t *ns, struct error *err)
+{
+    const struct priced_places *p = x->priced->places;
+    struct pricing y = *x;
+    y.on_nodes = true;
+    y.node_from = (int)(pair / (size_t)p->node_count);
+    y.node_to = (int)(pair % (size_t)p->node_count);
+    *ns = PRICE_NONE;
+    if (!is_pair(p, y.node_from, y.node_to) || !link_of_nodes(x, y.node_from, y.node_to, true).joined) return OK;
+    double seconds = 0;
+    for (int end = 0; end < 2; end++) {
+        int group = p->nodes[end ? y.node_to : y.node_from].group;
+        seconds = fmax(seconds, run < 0 ? stage_sync_s(&y, group) : layer_sync_s(&y, &x->problem->model.runs[run], option, group));
+    }
+    return round_time(ns, seconds, "gradient sync time", p->nodes[y.node_from].name, err);
+}
+
+static enum status price_rings(struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places;
+    size_t pairs = (size_t)p->node_count * (size_t)p->node_count;
+    p->ring_ns = TAKE(x->arena, priced->run_count, int64_t **);
+    p->ring_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+    for (int run = -1; run < priced->run_count; run++) {
+        if (run >= 0) p->ring_ns[run] = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+        for (int option = 0; option < priced->gradient_option_count; option++) {
+            int64_t *ns = TAKE(x->arena, pairs, int64_t);
+            *(run < 0 ? &p->ring_constant_ns[option] : &p->ring_ns[run][option]) = ns;
+            for (size_t pair = 0; pair < pairs; pair++) TRY(price_ring(x, run, option, pair, &ns[pair], err));
+        }
+    }
+    return OK;
+}
+
+static enum status price_embeddings(struct pricing *x, struct error *err)
+{
+    struct priced_places *p = x->priced->places;
+    if (!x->priced->has_embedding_sync) return OK;
+    p->embedding_sync_ns = TAKE(x->arena, (size_t)p->node_count * (size_t)p->node_count, int64_t);
+    double bytes = x->e_g * x->v * x->h / x->t;
+    for (int from = 0; from < p->node_count; from++)
+        for (int to = 0; to < p->node_count; to++) {
+            int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
+            struct message_ends ends = ends_of(x, from, to);
+            ends.there.table = ends.back.table = NULL;
+            *ns = PRICE_NONE;
+            if (!ends.there.joined) continue;
+            double seconds = fmax(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
+            TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
+        }
+    return OK;
+}
+
+// ---- the least of them
+
+// The least price that is one; none: PRICE_NONE.
+static void take_least(int64_t *least, int64_t ns)
+{
+    if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
+}
+
+static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes, int slices, int parts)
+{
+    const struct priced_places *p = priced->places;
+    size_t group_pairs = (size_t)slices * (size_t)priced->group_count * (size_t)priced->group_count;
+    for (size_t i = 0; i < group_pairs * (size_t)parts; i++) groups[i] = PRICE_NONE;
+    for (int slice = 0; slice < slices; slice++)
+        for (int from = 0; from < p->node_count; from++)
+            for (int to = 0; to < p->node_count; to++) {
+                size_t pair = ((size_t)slice * (size_t)p->node_count + (size_t)from) * (size_t)p->node_count + (size_t)to;
+                size_t groups_pair = ((size_t)slice * (size_t)priced->group_count + (size_t)p->nodes[from].group) * (size_t)priced->group_count + (size_t)p->nodes[to].group;
+                for (int part = 0; part < parts; part++) take_least(&groups[groups_pair * (size_t)parts + (size_t)part], nodes[pair * (size_t)parts + (size_t)part]);
+            }
+}
+
+// A ring passes every node in it twice, in and out: over links of its group at least.
+static void relax_ring(const struct priced *priced, int64_t *const *least, const int64_t *nodes)
+{
+    const struct priced_places *p = priced->places;
+    for (int g = 0; g < priced->group_count; g++) *least[g] = PRICE_NONE;
+    for (int from = 0; from < p->node_count; from++)
+        for (int to = 0; to < p->node_count; to++) {
+            int64_t ns = nodes[(size_t)from * (size_t)p->node_count + (size_t)to];
+            take_least(least[p->nodes[from].group], ns);
+            take_least(least[p->nodes[to].group], ns);
+        }
+    for (int g = 0; g < priced->group_count; g++)
+        if (*least[g] == PRICE_NONE) *least[g] = 0;
+}
+
+static void relax_groups(struct pricing *x)
+{
+    struct priced *priced = x->priced;
+    const struct priced_places *p = priced->places;
+    int64_t **least = TAKE(x->arena, priced->group_count, int64_t *);
+    for (int cut = 0; cut < priced->cut_count; cut++) {
+        relax_table(priced, priced->cuts[cut].forward_ns, p->forward_ns[cut], priced->slice_count, PART_COUNT);
+        for (int option = 0; option < priced->boundary_option_count; option++)
+            relax_table(priced, priced->cuts[cut].backward_ns[option], p->backward_ns[cut][option], priced->slice_count, PART_COUNT);
+    }
+    for (int option = 0; option < priced->gradient_option_count; option++) {
+        for (int run = 0; run < priced->run_count; run++) {
+            for (int g = 0; g < priced->group_count; g++) least[g] = &priced->runs[run].sync_ns[option][g];
+            relax_ring(priced, least, p->ring_ns[run][option]);
+        }
+        for (int g = 0; g < priced->group_count; g++) least[g] = &priced->groups[g].sync_constant_ns[option];
+        relax_ring(priced, least, p->ring_constant_ns[option]);
+    }
+    if (priced->has_embedding_sync) relax_table(priced, priced->embedding_sync_ns, p->embedding_sync_ns, 1, 1);
+}
+
+// Time of all layers on a group.
+static double load_of(const struct priced *priced, int group)
+{
+    double load = 0;
+    for (int run = 0; run < priced->run_count; run++)
+        load += priced->runs[run].count * ((double)priced->runs[run].forward_ns[group] + (double)priced->runs[run].backward_ns[group]);
+    return load;
+}
+
+// Of the fastest group some pipeline has no more than its share; of the others it may have all.
+static void relax_slots(struct pricing *x)
+{
+    struct priced *priced = x->priced;
+    int fastest = -1;
+    for (int g = 0; g < priced->group_count; g++) {
+        if (priced->groups[g].excluded) continue;
+        priced->groups[g].slots = node_slots(x, g) * x->problem->cluster.groups[g].nodes;
+        if (fastest < 0 || load_of(priced, g) < load_of(priced, fastest)) fastest = g;
+    }
+    if (fastest >= 0) priced->groups[fastest].slots /= (int)x->d;
+}
+
+enum status price_nodes(struct pricing *x, struct error *err)
+{
+    const struct places *places = &x->problem->cluster.places;
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places = TAKE(x->arena, 1, struct priced_places);
+    p->node_count = places->node_count;
+    p->nodes = TAKE(x->arena, p->node_count, struct priced_node);
+    for (int i = 0; i < p->node_count; i++) {
+        int group = places->nodes[i].group;
+        p->nodes[i] = (struct priced_node){places->nodes[i].name, group, priced->groups[group].excluded ? 0 : node_slots(x, group)};
+    }
+    TRY(price_cuts(x, err));
+    TRY(price_rings(x, err));
+    TRY(price_embeddings(x, err));
+    relax_groups(x);
+    relax_slots(x);
+    return OK;
+}
