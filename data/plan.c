@@ -8,6 +8,7 @@
 #include "data/cluster.h"
 #include "data/job_parts.h"
 #include "data/model.h"
+#include "data/plan_parts.h"
 #include "data/priced_parts.h"
 
 const char *const outcome_names[] = {"optimal", "open", "infeasible", "no_plan", NULL};
@@ -232,7 +233,7 @@ static enum status read_ranks(struct plan *p, const struct json *array, struct a
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0};
+    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0}, placement = {0};
     *p = (struct plan){0};
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     struct json_field fields[] = {
@@ -260,6 +261,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_ARRAY("gradient_options", REQUIRED, &gradient),
         FIELD_ARRAY("stages", REQUIRED, &stages),
         FIELD_ARRAY("ranks", OPTIONAL, &ranks),
+        FIELD_OBJECT("placement", OPTIONAL, &placement),
         FIELD_COUNT("seed", OPTIONAL, &p->seed, 0, JSON_COUNT_MAX),
         FIELD_OBJECT("effort", OPTIONAL, &effort),
     };
@@ -272,6 +274,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(priced_gradient_options_get(&gradient, &p->gradient_options, &p->gradient_option_count, arena, err));
     TRY(read_stages(p, &stages, arena, err));
     TRY(read_ranks(p, &ranks, arena, err));
+    if (json_is_present(&placement)) TRY(plan_placement_get(&placement, p, arena, err));
     return read_effort(&effort, &p->effort, arena, err);
 }
 
@@ -438,6 +441,7 @@ enum status plan_save(const struct plan *p, const char *path, struct arena *aren
     json_open_array(&w, "stages");
     for (int i = 0; i < p->stage_count; i++) put_stage(&w, p, i, arena);
     json_close_array(&w);
+    if (p->placement) plan_placement_put(&w, p);
     if (p->ranks) json_open_array(&w, "ranks");
     for (int i = 0; p->ranks && i < p->layout.pipeline; i++) {
         json_open_object(&w, NULL);

@@ -56,6 +56,17 @@ struct plan_graph {
 };
 struct plan_graph plan_graph_of(const struct schedule_request *request);
 
+// Where the cluster has places: on which node each rank of each replica of the pipeline stands, and in which order a stage's
+// replicas form their ring. The stages' claims are then those of the slowest replica; each takes iteration_ns by itself,
+// with the syncs of its rings.
+struct plan_placement {
+    int replica_count, rank_count;
+    const char **nodes;             // [replica * rank_count + rank]
+    int64_t *iteration_ns;          // [replica]
+    int *rings;                     // [stage * replica_count + at]: replicas, each sends to the next
+    int slowest;                    // replica
+};
+
 struct plan_effort { int64_t boxes, relaxations, path_rows; double seconds; };
 
 struct plan {
@@ -79,6 +90,7 @@ struct plan {
     int group_count;
     struct plan_stage *stages;          // stage_count 0 without a plan
     int stage_count;
+    struct plan_placement *placement;   // NULL: ranks stand on groups
     struct plan_rank *ranks;            // [layout.pipeline] where layout.virtual_stages > 1, else NULL
     struct priced_boundary_option *boundary_options;    // copied, so that a plan reads alone
     int boundary_option_count;

@@ -29,16 +29,25 @@ int priced_first_layer(const struct priced *p, int run)
     return first;
 }
 
+// Of a class's transfers, by pairs of groups or of nodes.
+static bool table_uses_part(const struct priced *p, const int64_t *forward_ns, int64_t *const *backward_ns, size_t pairs, enum transfer_part part)
+{
+    for (size_t at = part; at < pairs * PART_COUNT; at += PART_COUNT) {
+        if (forward_ns[at] > 0) return true;
+        for (int o = 0; o < p->boundary_option_count; o++)
+            if (backward_ns[o][at] > 0) return true;
+    }
+    return false;
+}
+
 bool priced_uses_part(const struct priced *p, enum transfer_part part)
 {
-    int links = p->slice_count * p->group_count * p->group_count;
-    for (int c = 0; c < p->cut_count; c++)
-        for (int link = 0; link < links; link++) {
-            int at = link * PART_COUNT + (int)part;
-            if (p->cuts[c].forward_ns[at] > 0) return true;
-            for (int o = 0; o < p->boundary_option_count; o++)
-                if (p->cuts[c].backward_ns[o][at] > 0) return true;
-        }
+    size_t pairs = (size_t)(p->slice_count * p->group_count * p->group_count);
+    size_t nodes = p->places ? (size_t)p->places->node_count : 0;
+    for (int c = 0; c < p->cut_count; c++) {
+        if (table_uses_part(p, p->cuts[c].forward_ns, p->cuts[c].backward_ns, pairs, part)) return true;
+        if (nodes && table_uses_part(p, p->places->forward_ns[c], p->places->backward_ns[c], (size_t)p->slice_count * nodes * nodes, part)) return true;
+    }
     return false;
 }
 
@@ -49,8 +58,22 @@ bool priced_uses_epilogue(const struct priced *p)
     return false;
 }
 
+static bool any_ring(const struct priced *p)
+{
+    const struct priced_places *x = p->places;
+    size_t pairs = (size_t)x->node_count * (size_t)x->node_count;
+    for (int o = 0; o < p->gradient_option_count; o++)
+        for (size_t pair = 0; pair < pairs; pair++) {
+            if (x->ring_constant_ns[o][pair] > 0) return true;
+            for (int r = 0; r < p->run_count; r++)
+                if (x->ring_ns[r][o][pair] > 0) return true;
+        }
+    return false;
+}
+
 bool priced_uses_sync(const struct priced *p)
 {
+    if (p->places && any_ring(p)) return true;
     for (int g = 0; g < p->group_count; g++)
         for (int o = 0; o < p->gradient_option_count && !p->groups[g].excluded; o++) {
             if (p->groups[g].sync_constant_ns[o] > 0) return true;

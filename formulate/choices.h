@@ -82,6 +82,13 @@ bool choices_send_forward(const struct choices *c, int boundary, int slice, cons
 bool choices_send_backward(const struct choices *c, int boundary, int slice, const struct choice *from, const struct choice *to, bool epilogue,
     int64_t *parts);
 
+// Where ranks stand on nodes (priced->places): the stage's sync over a ring whose dearest link is like this pair of nodes,
+// from * node_count + to, which must be joined. And the durations of all transfers, and of the embedding sync, when the
+// ranks stand on node[rank], instead of those that choices_durations has put there. false: two of them are joined by nothing.
+int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t pair);
+bool choices_node_transfers(const struct choices *c, const struct choice *const *stages, const int *node, int64_t *durations);
+void choices_stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations);
+
 // Where stages stand: the rank of a stage, and the rank's turn-th stage.
 int choices_rank_of(const struct choices *c, int stage);
 int choices_stage_of(const struct choices *c, int rank, int turn);

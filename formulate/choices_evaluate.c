@@ -36,7 +36,14 @@ struct walk {
     int64_t backward_behind_ns;     // of the layers walked so far: they end after the layer at hand
     int64_t sync_ns;                // of the layers walked so far
     int64_t tail_ns;                // exposed part of the overlapped syncs
+    const struct priced_places *places;     // NULL, or syncs are those over a ring whose links are like this pair of nodes
+    size_t pair;
 };
+
+static int64_t layer_sync_ns(const struct choices *c, const struct walk *w, const struct priced_run *run, const struct choice *x)
+{
+    return w->places ? w->places->ring_ns[run - c->priced->runs][x->gradient_option][w->pair] : run->sync_ns[x->gradient_option][x->group];
+}
 
 // `count` like layers: the tail's candidates are linear in the layer, so only the first and the last of them matter.
 static void walk_sync(struct walk *w, int64_t sync_ns, int64_t backward_ns, int count)
@@ -69,7 +76,7 @@ static void add_layers(const struct choices *c, struct choice *x, struct choice_
         slices[i - 1].backward_ns += count * layer_backward_ns(run, i * groups + g, mode);
     }
     x->optimizer_ns += count * run->optimizer_ns[g];
-    walk_sync(w, run->sync_ns[x->gradient_option][g], splits ? run->weight_ns[g] : backward, count);
+    walk_sync(w, layer_sync_ns(c, w, run, x), splits ? run->weight_ns[g] : backward, count);
     x->memory.weight_bytes += count * run->weight_bytes;
     x->memory.gradient_bytes += count * run->gradient_bytes;
     x->memory.optimizer_bytes += count * run->optimizer_bytes;
@@ -144,6 +151,18 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
                + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
     x->quality_cost = p->gradient_options[x->gradient_option].quality_cost + p->boundary_options[x->boundary_option].quality_cost;
     add_buffers(c, stage, x);
+}
+
+int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t pair)
+{
+    const struct priced *p = c->priced;
+    struct arena_mark mark = arena_set_mark(c->arena);
+    struct choice x = *choice;
+    struct choice_slice *slices = p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
+    struct walk walk = {.places = p->places, .pair = pair};
+    walk_layers(c, stage, &x, slices, &walk);
+    arena_reset(c->arena, mark);
+    return p->places->ring_constant_ns[x.gradient_option][pair] + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
 }
 
 bool choice_sends_backward(const struct choices *c, int stage)
@@ -234,6 +253,8 @@ static bool leaves_as_much_room(const struct choices *c, const struct choice *a,
 bool choice_dominates(const struct choices *c, const struct choice *a, const struct choice *b)
 {
     const struct priced_gradient_option *options = c->priced->gradient_options;
+    // Where ranks stand on nodes, what a compressed sync is worth depends on the ring.
+    if (c->priced->places && a->gradient_option != b->gradient_option) return false;
     return a->first_layer == b->first_layer && a->layer_count == b->layer_count && a->group == b->group
         && a->boundary_option == b->boundary_option && a->cut == b->cut && a->quality_cost <= b->quality_cost
         && (options[a->gradient_option].rank > 0) <= (options[b->gradient_option].rank > 0) && no_slower(c, a, b)

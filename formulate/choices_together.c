@@ -64,7 +64,7 @@ static bool boundary_durations(const struct choices *c, int boundary, const stru
     return true;
 }
 
-static void stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations)
+void choices_stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations)
 {
     int stages = c->priced->stage_count;
     durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = x->forward_ns;
@@ -85,7 +85,7 @@ bool choices_durations(const struct choices *c, const int *chosen, int64_t *dura
     memset(durations, 0, (size_t)symbol_count(stages, p->slice_count) * sizeof *durations);
     for (int s = 0; s < stages; s++) {
         const struct choice *x = &c->stages[s].items[chosen[s]];
-        stage_durations(c, s, x, durations);
+        choices_stage_durations(c, s, x, durations);
         if (s < stages - 1 && !boundary_durations(c, s, x, &c->stages[s + 1].items[chosen[s + 1]], durations)) return false;
     }
     if (p->has_embedding_sync) {
@@ -94,6 +94,50 @@ bool choices_durations(const struct choices *c, const int *chosen, int64_t *dura
         if (price == PRICE_NONE) return false;
         durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     }
+    return true;
+}
+
+// ---- ranks on nodes
+
+static const int64_t *node_prices(const struct priced *p, const int64_t *prices, int slice, int from, int to)
+{
+    size_t nodes = (size_t)p->places->node_count;
+    return prices + (((size_t)slice * nodes + (size_t)from) * nodes + (size_t)to) * PART_COUNT;
+}
+
+static bool node_boundary(const struct choices *c, int boundary, const struct choice *const *ends, int from, int to, int64_t *durations)
+{
+    const struct priced *p = c->priced;
+    const struct schedule_request *r = &c->schedule->request;
+    const struct priced_boundary_option *option = &p->boundary_options[ends[1]->boundary_option];
+    int64_t *const *backward = p->places->backward_ns[ends[0]->cut], parts[PART_COUNT];
+    bool returns = !schedule_is_local(r, boundary);
+    if (schedule_is_inner(r, boundary)) return true;
+    for (int slice = 0; slice < p->slice_count; slice++) {
+        if (!copy_parts(parts, node_prices(p, p->places->forward_ns[ends[0]->cut], slice, from, to))) return false;
+        put_parts(durations, p->stage_count, slice ? symbol_slice_kind(slice, SLICE_SEND_FORWARD) : SYMBOL_SEND_FORWARD, boundary, parts);
+        if (!returns) continue;
+        if (!copy_parts(parts, node_prices(p, backward[option->epilogue_only ? 0 : ends[1]->boundary_option], slice, from, to))) return false;
+        put_parts(durations, p->stage_count, slice ? symbol_slice_kind(slice, SLICE_SEND_BACKWARD) : SYMBOL_SEND_BACKWARD, boundary, parts);
+    }
+    if (!returns) return true;
+    if (!copy_parts(parts, node_prices(p, backward[ends[1]->boundary_option], 0, from, to))) return false;
+    put_parts(durations, p->stage_count, SYMBOL_SEND_EPILOGUE, boundary, parts);
+    return true;
+}
+
+bool choices_node_transfers(const struct choices *c, const struct choice *const *stages, const int *node, int64_t *durations)
+{
+    const struct priced *p = c->priced;
+    for (int s = 0; s + 1 < p->stage_count; s++)
+        if (!node_boundary(c, s, stages + s, node[choices_rank_of(c, s)], node[choices_rank_of(c, s + 1)], durations)) return false;
+    if (!p->has_embedding_sync) return true;
+    int first = node[choices_rank_of(c, 0)], last = node[choices_rank_of(c, p->stage_count - 1)];
+    int64_t price = p->places->embedding_sync_ns[(size_t)first * (size_t)p->places->node_count + (size_t)last];
+    int group = p->places->nodes[first].group;
+    if (choices_rank_of(c, 0) == choices_rank_of(c, p->stage_count - 1)) price = p->embedding_sync_ns[group * p->group_count + group];
+    if (price == PRICE_NONE) return false;
+    durations[symbol_index(p->stage_count, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     return true;
 }
 

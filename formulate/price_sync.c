@@ -128,7 +128,7 @@ enum status price_gradient_syncs(struct pricing *x, int run, struct error *err)
         TRY(round_bytes(&priced->runs[run].feedback_bytes[option], compression.feedback_bytes, "gradient feedback",
                         layers->name, err));
         for (int group = 0; group < priced->group_count; group++) {
-            if (priced->groups[group].excluded) continue;
+            if (priced->groups[group].excluded || x->problem->cluster.places.node_count) continue;      // see price_nodes.c
             TRY(round_time(&priced->runs[run].sync_ns[option][group], sync_s(x, layers, &compression, group),
                            "gradient sync time", layers->name, err));
         }
@@ -164,7 +164,7 @@ enum status price_sync_constants(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     for (int group = 0; group < priced->group_count; group++) {
         struct priced_group *to = &priced->groups[group];
-        for (int option = 0; option < priced->gradient_option_count && !to->excluded; option++)
+        for (int option = 0; option < priced->gradient_option_count && !to->excluded && !x->problem->cluster.places.node_count; option++)
             TRY(round_time(&to->sync_constant_ns[option], stage_sync_s(x, group), "gradient sync latency", to->name, err));
     }
     return OK;

@@ -43,4 +43,7 @@ int64_t chains_bound(const struct chains *c, struct arena *arena);
 // Puts the chains of an order so that the ring through their first nodes has the least dearest link: exactly up to 20 of them.
 void chains_close_ring(const struct chains *c, int *order, struct arena *arena);
 
+// The ring through these nodes whose dearest link[from * node_count + to] is least, in order; `size` up to CHAINS_EXACT_MAX.
+void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size, struct arena *arena);
+
 #endif

@@ -11,8 +11,7 @@ int64_t chains_hop(const struct chains *c, int position, int from, int to);
 void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena);
 
 // chains_ring.c: of every set of `size` nodes the least dearest link of a ring through them all; least[1 << nodes], sets of
-// other sizes CHAIN_NONE. And the ring itself, nodes in order.
+// other sizes CHAIN_NONE.
 void rings_of_sets(int64_t *least, const int64_t *link, int node_count, int size, struct arena *arena);
-void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size, struct arena *arena);
 
 #endif

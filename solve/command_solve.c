@@ -12,6 +12,7 @@
 #include "solve/certificate_space.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
+#include "solve/placed.h"
 #include "solve/solve_parts.h"
 #include "solve/verify.h"
 
@@ -268,7 +269,8 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     if (r->start_path) TRY(plan_load(&start, r->start_path, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();
-    TRY(solve_run(&result, priced, &r->settings, r->start_path ? &start : NULL, &stop_asked, arena, err));
+    if (priced->places) TRY(placed_solve(&result, priced, &r->settings, &stop_asked, arena, err));
+    else TRY(solve_run(&result, priced, &r->settings, r->start_path ? &start : NULL, &stop_asked, arena, err));
     TRY(write_plan(&result.plan, r->plan_path, r, problem, priced, arena, err));
     for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, problem, priced, arena, err));

@@ -1,0 +1,11 @@
+// What the files plan*.c share.
+#ifndef PLUMBLINE_DATA_PLAN_PARTS_H
+#define PLUMBLINE_DATA_PLAN_PARTS_H
+
+#include "data/json.h"
+#include "data/plan.h"
+
+enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena, struct error *err);
+void plan_placement_put(struct json_writer *w, const struct plan *p);
+
+#endif

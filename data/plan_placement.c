@@ -1,0 +1,88 @@
+// The placement of a plan: read and written as names of nodes.
+#include "data/plan_parts.h"
+
+static enum status read_replica(const struct json *object, struct plan_placement *x, int replica, struct arena *arena, struct error *err)
+{
+    struct json nodes = {0};
+    const char **names;
+    int count;
+    struct json_field fields[] = {
+        FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_COUNT("iteration_ns", REQUIRED, &x->iteration_ns[replica], 0, JSON_COUNT_MAX),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(json_texts(&nodes, &names, &count, arena, err));
+    if (count != x->rank_count) return json_refuse(&nodes, err, "expected the names of %d nodes, one for each rank, found %d", x->rank_count, count);
+    for (int rank = 0; rank < count; rank++) x->nodes[replica * x->rank_count + rank] = names[rank];
+    return OK;
+}
+
+// Every replica once.
+static enum status read_ring(const struct json *array, struct plan_placement *x, int stage, struct arena *arena, struct error *err)
+{
+    int64_t *values;
+    int count;
+    bool *seen = TAKE(arena, x->replica_count, bool);
+    TRY(json_expect(array, JSON_ARRAY, err));
+    TRY(json_counts(array, 0, x->replica_count - 1, &values, &count, arena, err));
+    if (count != x->replica_count) return json_refuse(array, err, "expected %d replicas, found %d", x->replica_count, count);
+    for (int at = 0; at < count; at++) {
+        if (seen[values[at]]) return json_refuse(array, err, "replica %d stands twice", (int)values[at]);
+        seen[values[at]] = true;
+        x->rings[stage * x->replica_count + at] = (int)values[at];
+    }
+    return OK;
+}
+
+enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena, struct error *err)
+{
+    struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
+    struct json replicas = {0}, rings = {0};
+    x->replica_count = p->layout.data;
+    x->rank_count = p->layout.pipeline;
+    struct json_field fields[] = {
+        FIELD_ARRAY("replicas", REQUIRED, &replicas),
+        FIELD_ARRAY("rings", REQUIRED, &rings),
+        FIELD_INT("slowest", REQUIRED, &x->slowest, 0, x->replica_count - 1),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (json_length(&replicas) != x->replica_count) return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count, json_length(&replicas));
+    if (json_length(&rings) != p->stage_count) return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d", p->stage_count, json_length(&rings));
+    x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
+    x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
+    x->rings = TAKE(arena, p->stage_count * x->replica_count, int);
+    for (int replica = 0; replica < x->replica_count; replica++) {
+        struct json element = json_element(&replicas, replica, arena);
+        TRY(read_replica(&element, x, replica, arena, err));
+    }
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        struct json element = json_element(&rings, stage, arena);
+        TRY(read_ring(&element, x, stage, arena, err));
+    }
+    return OK;
+}
+
+void plan_placement_put(struct json_writer *w, const struct plan *p)
+{
+    const struct plan_placement *x = p->placement;
+    json_open_object(w, "placement");
+    json_open_array(w, "replicas");
+    for (int replica = 0; replica < x->replica_count; replica++) {
+        json_open_flat_object(w, NULL);
+        json_open_flat_array(w, "nodes");
+        for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
+        json_close_array(w);
+        json_put_count(w, "iteration_ns", x->iteration_ns[replica]);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_open_array(w, "rings");
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        json_open_flat_array(w, NULL);
+        for (int at = 0; at < x->replica_count; at++) json_put_count(w, NULL, x->rings[stage * x->replica_count + at]);
+        json_close_array(w);
+    }
+    json_close_array(w);
+    json_put_count(w, "slowest", x->slowest);
+    json_close_object(w);
+}

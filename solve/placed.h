@@ -1,0 +1,51 @@
+// Ranks placed on nodes: what a placement takes, the search for a good one, and a bound on all of them. A placed plan says of
+// every replica of the pipeline on which node each of its ranks stands, and of every stage in which order its ring of
+// replicas goes. All replicas have the same layers and options in a stage; its recomputation may differ with the GPU.
+//
+// The time is exact: what joins replicas (a sync waits for all of a stage's replicas and takes as long as over the ring's
+// dearest link) only ever takes the latest, so that the iteration takes as long as the slowest replica would alone, with
+// the syncs of its rings (docs/FORMULAS.md section 15).
+#ifndef PLUMBLINE_SOLVE_PLACED_H
+#define PLUMBLINE_SOLVE_PLACED_H
+
+#include "formulate/choices.h"
+#include "formulate/longest.h"
+
+struct placed_plan {
+    int *chosen;                // [replica * stage_count + stage]: choices
+    int *node;                  // [replica * rank_count + rank]
+    int *ring;                  // [stage * replica_count + at]: replicas, each sends to the next
+    int64_t time_ns;            // of the slowest replica; INT64_MAX: some of it is not joined
+    int slowest;                // the first of the slowest replicas
+};
+
+struct placed;                  // a problem made ready: choices, graph, paths that were critical before
+
+// The choices must be whole (nothing removed by a bound) and live as long.
+struct placed *placed_open(const struct choices *c, struct graph *g, struct arena *arena);
+struct placed_plan placed_plan_empty(const struct placed *p, struct arena *arena);
+void placed_plan_copy(const struct placed *p, struct placed_plan *to, const struct placed_plan *from);
+
+// Rings in their best order (exactly, up to PLACED_RING_EXACT replicas; else improved by exchanges), then time and slowest.
+// Stops as soon as the time is known to be `at_least` or more, with that; INT64_MAX: works it out.
+enum { PLACED_RING_EXACT = 8 };
+void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least);
+
+// Durations of a replica's symbols, [symbol_count]. false: joined by nothing.
+bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations);
+
+// The choice of `stage` with the layers and options of choice `like`, on another group; -1: there is none.
+int placed_choice_on(const struct placed *p, int stage, int like, int group);
+
+// Search from the decision chosen[stage] of one pipeline: orders of nodes, then exchanges of nodes and moves of layers as long
+// as they help, `evaluations` of them. false: no placement was found.
+struct placed_settings { int64_t evaluations; uint64_t seed; bool (*should_stop)(void *); void *stop_argument; };
+bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen, const struct placed_settings *settings, struct arena *arena);
+
+// As solve_run, for a priced document with places.
+struct solve_result;
+struct solve_settings;
+enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
+                         struct arena *arena, struct error *err);
+
+#endif

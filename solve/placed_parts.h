@@ -1,0 +1,23 @@
+// What the files of placing share; for them alone.
+#ifndef PLUMBLINE_SOLVE_PLACED_PARTS_H
+#define PLUMBLINE_SOLVE_PLACED_PARTS_H
+
+#include "solve/placed.h"
+
+enum { PLACED_ROWS_MAX = 128 };
+
+struct placed {
+    const struct choices *c;
+    const struct priced *priced;
+    struct graph *graph;
+    int replicas, ranks, stages, nodes, symbols;
+    int64_t *durations;         // [symbol]
+    int64_t *syncs;             // [replica * stages + stage], of the plan at hand
+    // Symbols of paths that were critical, with their counts: a plan that is too slow is mostly so on one of them.
+    struct placed_row { int *symbols, *counts, count; } rows[PLACED_ROWS_MAX];
+    int row_count, row_next;
+    int64_t walks;              // of the whole graph
+    struct arena *arena;
+};
+
+#endif

@@ -1,0 +1,86 @@
+// A problem whose cluster has places: the program over groups first, at the least price of every link, which is a relaxation
+// and tells layers and options; then the search for a placement.
+#include <string.h>
+
+#include "solve/placed.h"
+#include "solve/solve_parts.h"
+
+// In evaluations of a placement.
+static const int64_t search_evaluations = 60000;
+static const double share_for_relaxation = 0.5;        // of a time limit
+
+// The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
+static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
+{
+    int stages = c->priced->stage_count;
+    for (int s = 0; s < stages; s++) {
+        struct plan_stage *to = &plan->stages[s];
+        to->sync_ns = durations[symbol_index(stages, SYMBOL_SYNC, s)];
+        for (int part = 0; part < PART_COUNT && s + 1 < stages; part++) {
+            to->send_forward_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_FORWARD + part, s)];
+            to->send_backward_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_BACKWARD + part, s)];
+            to->send_epilogue_ns[part] = durations[symbol_index(stages, SYMBOL_SEND_EPILOGUE + part, s)];
+            for (int slice = 1; slice < c->priced->slice_count; slice++) {
+                to->slices[slice - 1].send_forward_ns[part] = durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_FORWARD + part), s)];
+                to->slices[slice - 1].send_backward_ns[part] = durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_SEND_BACKWARD + part), s)];
+            }
+        }
+    }
+    plan->embedding_sync_ns = durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
+}
+
+static void put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena)
+{
+    const struct priced *priced = c->priced;
+    int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
+    choices_to_plan(plan, c, best->chosen + best->slowest * priced->stage_count, best->time_ns, arena);
+    struct plan_placement *x = plan->placement = TAKE(arena, 1, struct plan_placement);
+    *x = (struct plan_placement){.replica_count = priced->layout.data, .rank_count = c->rank_count, .slowest = best->slowest, .rings = best->ring};
+    x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
+    x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
+    for (int i = 0; i < x->replica_count * x->rank_count; i++) x->nodes[i] = arena_copy_text(arena, priced->places->nodes[best->node[i]].name);
+    for (int replica = 0; replica < x->replica_count; replica++) {
+        placed_durations(p, best, replica, durations);
+        x->iteration_ns[replica] = graph_longest(g, durations, NULL);
+    }
+    placed_durations(p, best, best->slowest, durations);
+    put_claims(plan, c, durations);
+}
+
+enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
+                         struct arena *arena, struct error *err)
+{
+    struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
+    struct solve_settings relaxed = *settings;
+    struct solve_result first;
+    relaxed.time_limit_s *= share_for_relaxation;
+    TRY(solve_run(&first, priced, &relaxed, NULL, stop, arena, err));
+    *r = first;
+    if (!first.plan.stage_count) return OK;
+
+    struct schedule_request request = schedule_request_of(priced);
+    TRY(schedule_build(&s.schedule, &request, arena, err));
+    TRY(choices_build(&s.choices, priced, &s.schedule, arena, err));
+    TRY(graph_compile(&s.graph, &s.schedule, arena, err));
+    int *chosen = TAKE(arena, priced->stage_count, int);
+    if (!choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
+    struct placed *placed = placed_open(&s.choices, s.graph, arena);
+    struct placed_plan best = placed_plan_empty(placed, arena);
+    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s};
+    if (!placed_search(placed, &best, chosen, &search, arena)) {
+        r->plan.outcome = OUTCOME_NO_PLAN;
+        r->plan.stage_count = 0;
+        r->plan.iteration_ns = 0;
+        return OK;
+    }
+    put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
+    r->plan.gap_asked = settings->gap;
+    r->plan.iteration_ns = best.time_ns;
+    r->plan.bound_ns = first.plan.bound_ns;
+    r->plan.seed = settings->seed;
+    r->plan.effort = first.plan.effort;
+    r->plan.effort.seconds = clock_s() - s.begin_s;
+    r->plan.outcome = plan_gap(&r->plan) <= settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
+    return OK;
+}
