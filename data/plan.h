@@ -62,6 +62,7 @@ struct plan_graph plan_graph_of(const struct schedule_request *request);
 struct plan_placement {
     int replica_count, rank_count;
     const char **nodes;             // [replica * rank_count + rank]
+    int *recompute, *recomputed_layers;     // [replica * stage_count + stage]: as in struct plan_stage; may differ with the GPU
     int64_t *iteration_ns;          // [replica]
     int *rings;                     // [stage * replica_count + at]: replicas, each sends to the next
     int slowest;                    // replica

@@ -1,16 +1,37 @@
 // The placement of a plan: read and written as names of nodes.
+#include "data/job_parts.h"
+#include "data/model.h"
 #include "data/plan_parts.h"
 
-static enum status read_replica(const struct json *object, struct plan_placement *x, int replica, struct arena *arena, struct error *err)
+static enum status read_modes(const struct json *array, const struct plan *p, int replica, struct arena *arena, struct error *err)
 {
-    struct json nodes = {0};
+    struct plan_placement *x = p->placement;
+    if (json_length(array) != p->stage_count) return json_refuse(array, err, "expected %d stages, found %d", p->stage_count, json_length(array));
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        struct json element = json_element(array, stage, arena);
+        int at = replica * p->stage_count + stage;
+        struct json_field fields[] = {
+            FIELD_NAME("recompute", REQUIRED, &x->recompute[at], recompute_names),
+            FIELD_INT("recomputed_layers", OPTIONAL, &x->recomputed_layers[at], 0, LAYERS_MAX),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+    }
+    return OK;
+}
+
+static enum status read_replica(const struct json *object, const struct plan *p, int replica, struct arena *arena, struct error *err)
+{
+    struct plan_placement *x = p->placement;
+    struct json nodes = {0}, modes = {0};
     const char **names;
     int count;
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_ARRAY("stages", REQUIRED, &modes),
         FIELD_COUNT("iteration_ns", REQUIRED, &x->iteration_ns[replica], 0, JSON_COUNT_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(read_modes(&modes, p, replica, arena, err));
     TRY(json_texts(&nodes, &names, &count, arena, err));
     if (count != x->rank_count) return json_refuse(&nodes, err, "expected the names of %d nodes, one for each rank, found %d", x->rank_count, count);
     for (int rank = 0; rank < count; rank++) x->nodes[replica * x->rank_count + rank] = names[rank];
@@ -49,11 +70,13 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
     if (json_length(&replicas) != x->replica_count) return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count, json_length(&replicas));
     if (json_length(&rings) != p->stage_count) return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d", p->stage_count, json_length(&rings));
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
+    x->recompute = TAKE(arena, x->replica_count * p->stage_count, int);
+    x->recomputed_layers = TAKE(arena, x->replica_count * p->stage_count, int);
     x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
     x->rings = TAKE(arena, p->stage_count * x->replica_count, int);
     for (int replica = 0; replica < x->replica_count; replica++) {
         struct json element = json_element(&replicas, replica, arena);
-        TRY(read_replica(&element, x, replica, arena, err));
+        TRY(read_replica(&element, p, replica, arena, err));
     }
     for (int stage = 0; stage < p->stage_count; stage++) {
         struct json element = json_element(&rings, stage, arena);
@@ -68,9 +91,17 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
     json_open_object(w, "placement");
     json_open_array(w, "replicas");
     for (int replica = 0; replica < x->replica_count; replica++) {
-        json_open_flat_object(w, NULL);
+        json_open_object(w, NULL);
         json_open_flat_array(w, "nodes");
         for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
+        json_close_array(w);
+        json_open_flat_array(w, "stages");
+        for (int stage = 0; stage < p->stage_count; stage++) {
+            json_open_flat_object(w, NULL);
+            json_put_text(w, "recompute", recompute_names[x->recompute[replica * p->stage_count + stage]]);
+            json_put_count(w, "recomputed_layers", x->recomputed_layers[replica * p->stage_count + stage]);
+            json_close_object(w);
+        }
         json_close_array(w);
         json_put_count(w, "iteration_ns", x->iteration_ns[replica]);
         json_close_object(w);

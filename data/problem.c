@@ -111,12 +111,15 @@ static enum status check_layout_fits(const struct problem *p, struct error *err)
 }
 
 // What a cluster with places cannot be asked for: what would make ranks of a stage depend on each other beside its sync.
-static enum status check_places(const struct problem *p, struct error *err)
+enum status problem_check_places(const struct problem *p, struct error *err)
 {
     const struct layout *l = &p->job.layout;
     const char *job = p->job.document.path ? p->job.document.path : "job";
     const char *wrong = l->zero > 1 ? "zero at most 1" : l->expert > 1 ? "expert 1" : !l->barrier ? "a barrier" : l->fused_embedding_sync ? "fused_embedding_sync false" : NULL;
+    if (!wrong && l->schedule == SCHEDULE_ZB_V && p->model.has_shape && p->model.shape.tied_embeddings) wrong = "the ends of the model on two ranks (zb-v puts them on one, and the embeddings are tied)";
     if (!p->cluster.places.node_count) return OK;
+    if (p->job.space.given)
+        return fail(err, BAD_INPUT, "%s: space: a cluster with places is solved one layout at a time; expected a job without space", job);
     for (int i = 0; i < p->model.run_count && !wrong; i++)
         if (p->model.runs[i].kind == LAYER_MEMORY) wrong = "a model without memory layers";
     if (p->cluster.places.node_count > PLACED_NODES_MAX)
@@ -128,7 +131,6 @@ static enum status check_places(const struct problem *p, struct error *err)
 enum status problem_check_layout(const struct problem *p, struct error *err)
 {
     TRY(job_check_layout(&p->job, err));
-    TRY(check_places(p, err));
     return check_layout_fits(p, err);
 }
 
@@ -139,9 +141,6 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(cluster_check(&p->cluster, err));
     TRY(costs_check(&p->costs, err));
     TRY(job_check(&p->job, err));
-    if (p->job.space.given && p->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: space: a cluster with places is searched one layout at a time; expected a layout without space", job);
-    if (!p->job.space.given) TRY(check_places(p, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));

@@ -25,6 +25,8 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
 // Where the job has a space, its layout only says what is fixed and is not checked against model and batch.
 enum status problem_check(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p, struct error *err);      // what problem_check then leaves out
+// What a cluster with places cannot be asked for: pricing checks it.
+enum status problem_check_places(const struct problem *p, struct error *err);
 // The problem of one layout: the job has it, and no space. And what bounds the job's space.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);

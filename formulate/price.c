@@ -277,6 +277,7 @@ enum status price_problem(struct priced *priced, const struct problem *problem, 
 {
     TRY(problem_check(problem, err));
     if (problem->job.space.given) TRY(problem_check_layout(problem, err));
+    TRY(problem_check_places(problem, err));
     TRY(price_terms(priced, problem, arena, err));
     return priced_check(priced, err);        // sums stay exact
 }

@@ -100,7 +100,10 @@ struct link_price link_of_gradient_sync(const struct pricing *x, int group)
     return x->on_nodes ? link_of_nodes(x, x->node_from, x->node_to, true) : link_over(x, group, x->D, x->R, x->t, false);
 }
 
-struct link_price link_of_expert_sync(const struct pricing *x, int group) { return link_over(x, group, x->D, x->R_e, x->t, false); }
+struct link_price link_of_expert_sync(const struct pricing *x, int group)
+{
+    return x->on_nodes ? link_of_gradient_sync(x, group) : link_over(x, group, x->D, x->R_e, x->t, false);
+}
 
 // All ranks of a node send at once, each to all others.
 struct link_price link_of_experts(const struct pricing *x, int group) { return link_over(x, group, x->t * x->x, 0, x->t * x->x, true); }

@@ -1,22 +1,14 @@
 // What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of nodes, and for the groups the
 // least of them. docs/FORMULAS.md section 15.
 #include <math.h>
-#include <string.h>
 
 #include "data/places.h"
 #include "formulate/pricing.h"
 
 int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c)); }
 
-// Measured times of a collective over GPUs of one kind.
-static const struct collective_times *find_table(const struct pricing *x, const int groups[2], bool intra, bool ring)
-{
-    const struct node_group *g = x->problem->cluster.groups;
-    if (!x->problem->costs.collective_count || strcmp(g[groups[0]].gpu, g[groups[1]].gpu)) return NULL;
-    return find_collective(x, groups[0], ring ? x->R : 2, !intra, !ring);
-}
-
-// All device groups of a node share its cards; a ring has a part on each tensor rank and spreads over all cards.
+// All device groups of a node share its cards; a ring has a part on each tensor rank and spreads over all cards. Tables of
+// measured collectives say nothing of particular nodes and are left aside.
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
     const struct cluster *cluster = &x->problem->cluster;
@@ -24,7 +16,6 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
     const int groups[2] = {cluster->places.nodes[from].group, cluster->places.nodes[to].group};
     const struct node_group *a = &cluster->groups[groups[0]], *b = &cluster->groups[groups[1]];
     struct link_price inside = intra_price(x, a);
-    if (from == to) inside.table = find_table(x, groups, true, ring);
     if (!ring) inside.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
     if (from == to) return inside;
     double efficiency[NIC_KIND_COUNT];
@@ -36,7 +27,6 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
     struct place_link link;
     if (!places_link(&link, cluster, from, to, &traffic, efficiency)) return (struct link_price){false, false, 0, 0, NULL};
     struct link_price price = {true, false, link.link.bytes_per_s, link.link.latency_s, NULL};
-    if (link.origin == PLACE_CARDS) price.table = find_table(x, groups, false, ring);
     if (ring && link.origin == PLACE_CARDS)
         price.bytes_per_s = fmin(price.bytes_per_s, fmin(inside.bytes_per_s, intra_price(x, b).bytes_per_s));
     return price;
@@ -127,8 +117,7 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
         for (int to = 0; to < p->node_count; to++) {
             int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
             struct message_ends ends = ends_of(x, from, to);
-            ends.there.table = ends.back.table = NULL;
-            *ns = PRICE_NONE;
+                    *ns = PRICE_NONE;
             if (!ends.there.joined) continue;
             double seconds = fmax(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
             TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));

@@ -43,7 +43,7 @@ enum status range_of_plan(struct plan *plan, const struct problem *problem, stru
     struct schedule schedule;
     struct graph *graph;
     struct schedule_request request = plan_request(plan);
-    if (!plan->stage_count) return OK;
+    if (!plan->stage_count || plan->placement) return OK;
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(graph_compile(&graph, &schedule, arena, err));
     int64_t low = time_at(COSTS_FAST, plan, &schedule, graph, problem, arena), high = time_at(COSTS_SLOW, plan, &schedule, graph, problem, arena);

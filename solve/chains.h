@@ -46,4 +46,7 @@ void chains_close_ring(const struct chains *c, int *order, struct arena *arena);
 // The ring through these nodes whose dearest link[from * node_count + to] is least, in order; `size` up to CHAINS_EXACT_MAX.
 void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size, struct arena *arena);
 
+// A bound on the dearest link of every ring of `size` >= 2 among these nodes: exact up to CHAINS_EXACT_MAX nodes.
+int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena);
+
 #endif

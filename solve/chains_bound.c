@@ -63,17 +63,17 @@ static int64_t mean_of_chains(const struct chains *c, struct arena *arena)
 }
 
 // Whether `size` nodes could lie on rings of links within the limit.
-static bool could_close(const struct chains *c, int64_t limit, bool *in)
+static bool could_close(const int64_t *link, int n, int size, int64_t limit, bool *in)
 {
-    int n = c->node_count, left = n;
+    int left = n;
     for (int i = 0; i < n; i++) in[i] = true;
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < n; i++) {
             bool out = false, back = false;
             for (int j = 0; j < n && in[i]; j++) {
-                out |= j != i && in[j] && c->ring[i * n + j] <= limit;
-                back |= j != i && in[j] && c->ring[j * n + i] <= limit;
+                out |= j != i && in[j] && link[i * n + j] <= limit;
+                back |= j != i && in[j] && link[j * n + i] <= limit;
             }
             if (!in[i] || (out && back)) continue;
             in[i] = false;
@@ -81,18 +81,29 @@ static bool could_close(const struct chains *c, int64_t limit, bool *in)
             changed = true;
         }
     }
-    return left >= c->chain_count;
+    return left >= size;
 }
 
-static int64_t least_ring(const struct chains *c, struct arena *arena)
+static int64_t ring_exact(const int64_t *link, int node_count, int size, struct arena *arena)
 {
-    bool *in = TAKE(arena, c->node_count, bool);
+    int64_t *of_sets = TAKE(arena, (size_t)1 << node_count, int64_t), least = CHAIN_NONE;
+    rings_of_sets(of_sets, link, node_count, size, arena);
+    for (size_t set = 0; set < (size_t)1 << node_count; set++) least = smaller(least, of_sets[set]);
+    return least;
+}
+
+int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    bool *in = TAKE(arena, node_count, bool);
     int64_t low = 0, high = CHAIN_NONE;
+    if (node_count <= CHAINS_EXACT_MAX) low = high = ring_exact(link, node_count, size, arena);
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (could_close(c, middle, in)) high = middle;
+        if (could_close(link, node_count, size, middle, in)) high = middle;
         else low = middle + 1;
     }
+    arena_reset(arena, mark);
     return low;
 }
 
@@ -100,7 +111,7 @@ int64_t chains_bound(const struct chains *c, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     int64_t bound = c->length > 1 ? mean_of_chains(c, arena) : 0;
-    if (chains_have_ring(c)) bound += least_ring(c, arena);
+    if (chains_have_ring(c)) bound += ring_bound(c->ring, c->node_count, c->chain_count, arena);
     arena_reset(arena, mark);
     return bound;
 }

@@ -224,6 +224,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct plan *plan = &result->solved.plan;
     TRY(refuse_single(r, err));
+    TRY(problem_check_places(problem, err));
     listen_to_signals();
     TRY(layouts_search(result, problem, &r->settings, &stop_asked, arena, err));
     *one = problem_with_layout(problem, &plan->layout);

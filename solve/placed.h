@@ -48,4 +48,7 @@ struct solve_settings;
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
                          struct arena *arena, struct error *err);
 
+// The program over groups that bounds every placement: p's, with syncs no cheaper than the best ring's.
+void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena);
+
 #endif

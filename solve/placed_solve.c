@@ -8,6 +8,7 @@
 // In evaluations of a placement.
 static const int64_t search_evaluations = 60000;
 static const double share_for_relaxation = 0.5;        // of a time limit
+static const double share_of_gap = 0.02;               // that the relaxation may leave open
 
 // The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
 static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
@@ -38,6 +39,13 @@ static void put_plan(struct plan *plan, struct placed *p, const struct choices *
     *x = (struct plan_placement){.replica_count = priced->layout.data, .rank_count = c->rank_count, .slowest = best->slowest, .rings = best->ring};
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
     x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
+    x->recompute = TAKE(arena, x->replica_count * priced->stage_count, int);
+    x->recomputed_layers = TAKE(arena, x->replica_count * priced->stage_count, int);
+    for (int i = 0; i < x->replica_count * priced->stage_count; i++) {
+        const struct choice *choice = &c->stages[i % priced->stage_count].items[best->chosen[i]];
+        x->recompute[i] = (int)choice->recompute;
+        x->recomputed_layers[i] = choice->recomputed_layers;
+    }
     for (int i = 0; i < x->replica_count * x->rank_count; i++) x->nodes[i] = arena_copy_text(arena, priced->places->nodes[best->node[i]].name);
     for (int replica = 0; replica < x->replica_count; replica++) {
         placed_durations(p, best, replica, durations);
@@ -53,8 +61,11 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
     struct solve_settings relaxed = *settings;
     struct solve_result first;
+    struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
-    TRY(solve_run(&first, priced, &relaxed, NULL, stop, arena, err));
+    relaxed.gap *= share_of_gap;
+    placed_relax(groups, priced, arena);
+    TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
     if (!first.plan.stage_count) return OK;
 

@@ -150,7 +150,7 @@ static void match_groups(struct hearing *h)
     }
 }
 
-static enum status judge(struct hearing *h, struct error *err)
+enum status hear_plan(struct hearing *h, struct error *err)
 {
     h->sound = TAKE(h->arena, h->plan->stage_count, bool);
     for (int s = 0; s < h->plan->stage_count; s++) h->sound[s] = true;
@@ -183,7 +183,7 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
     } else if (hear_layout(&h)) {
         h.request = plan_request(plan);
         match_groups(&h);
-        TRY(judge(&h, err));
+        TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err) : hear_plan(&h, err));
     }
     v->accepted = v->violation_count == 0;
     return OK;

@@ -80,7 +80,7 @@ static void hear_joints(struct hearing *h)
 void hear_groups(struct hearing *h)
 {
     const struct cluster *c = &h->problem->cluster;
-    int used[GROUPS_MAX] = {0};
+    int *used = TAKE(h->arena, c->group_count, int);
     for (int s = 0; s < h->plan->stage_count; s++)
         if (!hear_group(h, s)) h->sound[s] = false;
     for (int rank = 0; rank < h->request.rank_count; rank++) hear_rank_groups(h, rank, used);

@@ -20,12 +20,19 @@ struct hearing {
     // much below or above the judge's own as roundings allow.
     int collect;
     int64_t embedding_sync_ns;      // collected
+    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring, and the entries of the judged
+    // cluster that stand for the ring of a rank's group. NULL: syncs go over what joins a group.
+    const struct ring_links { const struct link *links; int count; } *rings;
+    struct group_link *const *ring_entries;     // [group]
     struct arena *arena;
 };
 
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
 void hear_hashes(struct hearing *h);
+// Everything behind the layout, of a plan with a placement: replica by replica.
+enum status hear_placement(struct hearing *h, struct error *err);
+enum status hear_plan(struct hearing *h, struct error *err);       // the same of a plan whose ranks stand on groups
 bool hear_layout(struct hearing *h);                // false: the plan has another shape, nothing else can be compared
 void hear_bound(struct hearing *h);
 

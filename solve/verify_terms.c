@@ -119,6 +119,25 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
     return t;
 }
 
+static struct sum sync_of_stage(const struct hearing *h, int stage, const struct layer_terms *layers)
+{
+    return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count, sync_constant_ns(&h->assay, judged_group(h, stage)));
+}
+
+// Over a ring of unlike links: what the stage's sync would take if all were like the one that makes it longest.
+static struct sum sync_over_ring(const struct hearing *h, int stage, struct layer_terms *layers)
+{
+    struct sum longest = {-1, 0};
+    struct group_link *entry = h->ring_entries[judged_group(h, stage)];
+    for (int i = 0; i < h->rings[stage].count; i++) {
+        entry->link = h->rings[stage].links[i];
+        stage_times_of(h, stage, 0, layers);
+        struct sum sync = sync_of_stage(h, stage, layers);
+        if (sync.value > longest.value) longest = sync;
+    }
+    return longest;
+}
+
 static void hear_slice_passes(struct hearing *h, int stage, int slice)
 {
     struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
@@ -142,8 +161,7 @@ static void hear_layer_prices(struct hearing *h, int stage)
     hear_price(h, stage, "backward", &x->backward_ns, t.backward);
     hear_price(h, stage, "weight gradient", &x->weight_ns, t.weight);
     hear_price(h, stage, "optimizer", &x->optimizer_ns, t.optimizer);
-    hear_price(h, stage, "sync", &x->sync_ns,
-               sync_behind_gradients(h, layers, x->layer_count, sync_constant_ns(&h->assay, judged_group(h, stage))));
+    hear_price(h, stage, "sync", &x->sync_ns, h->rings ? sync_over_ring(h, stage, layers) : sync_of_stage(h, stage, layers));
     for (int slice = 1; slice < h->request.slice_count; slice++) hear_slice_passes(h, stage, slice);
 }
 

@@ -1,0 +1,70 @@
+// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas stand on, their ring has
+// a link that is no better than the best bottleneck of all rings of so many. So a sync takes at least the least among links
+// that are no better than that.
+#include <string.h>
+
+#include "solve/chains.h"
+#include "solve/placed_parts.h"
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+// What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins the pair.
+static int64_t weight_of(const struct priced *p, size_t pair)
+{
+    const struct priced_places *x = p->places;
+    if (x->ring_constant_ns[0][pair] == PRICE_NONE) return CHAIN_NONE;
+    int64_t sum = 0;
+    for (int run = 0; run < p->run_count; run++) sum += p->runs[run].count * x->ring_ns[run][0][pair];
+    return x->ring_constant_ns[0][pair] + sum / p->stage_count;
+}
+
+// Every device group as a node of its own.
+static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, struct arena *arena)
+{
+    const struct priced_places *x = p->places;
+    int count = 0, *slots;
+    for (int i = 0; i < x->node_count; i++) count += x->nodes[i].slots;
+    slots = TAKE(arena, count + 1, int);
+    count = 0;
+    for (int i = 0; i < x->node_count; i++)
+        for (int k = 0; k < x->nodes[i].slots; k++) slots[count++] = i;
+    int64_t *links = TAKE(arena, (size_t)count * (size_t)count + 1, int64_t);
+    for (int a = 0; a < count; a++)
+        for (int b = 0; b < count; b++) links[a * count + b] = a == b ? CHAIN_NONE : weights[(size_t)slots[a] * (size_t)x->node_count + (size_t)slots[b]];
+    return ring_bound(links, count, p->layout.data, arena);
+}
+
+// The least of table[pair] among pairs that are no better than the bottleneck: one of them is in every ring.
+static int64_t least_of(const struct priced *p, const int64_t *table, const int64_t *weights, int64_t bottleneck)
+{
+    const struct priced_places *x = p->places;
+    int64_t least = INT64_MAX;
+    for (size_t pair = 0; pair < (size_t)x->node_count * (size_t)x->node_count; pair++)
+        if (weights[pair] >= bottleneck && weights[pair] < CHAIN_NONE) least = smaller(least, table[pair]);
+    return least == INT64_MAX ? 0 : least;
+}
+
+void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena)
+{
+    const struct priced_places *x = p->places;
+    size_t pairs = (size_t)x->node_count * (size_t)x->node_count;
+    *relaxed = *p;
+    if (p->layout.data == 1) return;
+    int64_t *weights = TAKE(arena, pairs, int64_t);
+    for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, pair);
+    int64_t bottleneck = least_bottleneck(p, weights, arena);
+    relaxed->runs = arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
+    relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
+    for (int g = 0; g < p->group_count; g++) {
+        relaxed->groups[g].sync_constant_ns = TAKE(arena, p->gradient_option_count, int64_t);
+        for (int o = 0; o < p->gradient_option_count; o++)
+            relaxed->groups[g].sync_constant_ns[o] = least_of(p, x->ring_constant_ns[o], weights, bottleneck);
+    }
+    for (int run = 0; run < p->run_count; run++) {
+        relaxed->runs[run].sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
+        for (int o = 0; o < p->gradient_option_count; o++) {
+            relaxed->runs[run].sync_ns[o] = TAKE(arena, p->group_count, int64_t);
+            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], weights, bottleneck);
+        }
+    }
+}

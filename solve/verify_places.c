@@ -1,0 +1,269 @@
+// Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that has its ranks' device groups
+// as node groups and, as stated links, what joins their nodes by the judge's own reading of places (docs/FORMULAS.md,
+// section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices, as
+// low and as high as roundings allow.
+#include <string.h>
+
+#include "solve/verify_parts.h"
+
+// ---- links between nodes
+
+static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card, long double efficiency, long double *latency_s)
+{
+    for (int i = 0; i < g->nic_count; i++) {
+        if ((int)g->nics[i].kind != kind) continue;
+        int64_t shares = one_card && streams < g->nics[i].count ? g->nics[i].count : streams;
+        *latency_s = g->nics[i].link.latency_s;
+        return g->nics[i].count * (long double)g->nics[i].link.bytes_per_s * efficiency / (long double)shares;
+    }
+    return 0;
+}
+
+static long double efficiency_of(const struct costs *c, int kind, bool ring)
+{
+    bool apart = !ring && c->transfer_network_efficiency[kind].value > 0;
+    return apart ? c->transfer_network_efficiency[kind].value : c->network_efficiency[kind].value;
+}
+
+static long double inside_rate(const struct assay *a, int group, bool ring)
+{
+    const struct costs *c = &a->problem->costs;
+    bool apart = !ring && c->transfer_intra_efficiency.value > 0;
+    return (long double)a->problem->cluster.groups[group].intra.bytes_per_s * (apart ? c->transfer_intra_efficiency.value : c->intra_efficiency.value);
+}
+
+static int64_t slots_on(const struct assay *a, int group) { return a->problem->cluster.groups[group].gpus_per_node / a->collective; }
+
+// What the cards of two nodes have in common; 0: nothing.
+static struct link cards_between(const struct assay *a, int from, int to, bool ring)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    long double best = 0, best_latency = 0, latencies[2] = {0, 0};
+    int64_t each = ring ? layout_of(a)->tensor : a->collective;
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
+        long double efficiency = efficiency_of(&a->problem->costs, kind, ring);
+        long double rate = least(card_rate(&groups[from], kind, each * slots_on(a, from), !ring, efficiency, &latencies[0]),
+                                 card_rate(&groups[to], kind, each * slots_on(a, to), !ring, efficiency, &latencies[1]));
+        if (rate <= best) continue;
+        best = rate;
+        best_latency = greatest(latencies[0], latencies[1]);
+    }
+    return (struct link){(double)best, (double)best_latency};
+}
+
+// The nearest level whose switch both nodes hang on, or NULL.
+static const struct link *level_between(const struct places *p, int from, int to)
+{
+    for (int level = 0; level < p->level_count; level++) {
+        int one = p->nodes[from].switches[level], other = p->nodes[to].switches[level];
+        if (one == other && one >= 0) return &p->levels[level].link;
+    }
+    return NULL;
+}
+
+// One stream from a node to another. false: nothing joins them.
+static bool node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
+{
+    const struct cluster *c = &a->problem->cluster;
+    const struct places *p = &c->places;
+    int groups[2] = {p->nodes[from].group, p->nodes[to].group};
+    *link = (struct link){(double)inside_rate(a, groups[0], ring), c->groups[groups[0]].intra.latency_s};
+    if (from == to) return true;
+    if (p->measured && p->measured[(size_t)from * (size_t)p->node_count + (size_t)to].bytes_per_s > 0) {
+        *link = p->measured[(size_t)from * (size_t)p->node_count + (size_t)to];
+        return true;
+    }
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == groups[0] && c->links[i].to == groups[1]) {
+            *link = c->links[i].link;
+            return true;
+        }
+    const struct link *level = level_between(p, from, to);
+    bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count;
+    *link = cards ? cards_between(a, groups[0], groups[1], ring) : (struct link){0, 0};
+    if (cards && link->bytes_per_s <= 0) return false;
+    if (level && (!cards || level->bytes_per_s < link->bytes_per_s)) {
+        *link = *level;
+        return true;
+    }
+    if (!cards) return false;
+    if (ring) link->bytes_per_s = (double)least(link->bytes_per_s, least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
+    return true;
+}
+
+// ---- one replica as a problem and a plan of its own
+
+struct replica {
+    struct problem problem;
+    struct plan plan;
+    struct group_link **ring_entries;
+    struct ring_links *rings;
+    const int *node;            // [rank]
+};
+
+static int node_named(const struct places *p, const char *name)
+{
+    for (int i = 0; i < p->node_count; i++)
+        if (!strcmp(p->nodes[i].name, name)) return i;
+    return -1;
+}
+
+// A device group is a node group with room for one rank.
+static void make_groups(struct replica *r, const struct hearing *h)
+{
+    const struct cluster *c = &h->problem->cluster;
+    int ranks = h->request.rank_count;
+    struct node_group *groups = TAKE(h->arena, ranks, struct node_group);
+    for (int rank = 0; rank < ranks; rank++) {
+        groups[rank] = c->groups[c->places.nodes[r->node[rank]].group];
+        groups[rank].nodes = layout_of(&h->assay)->data;
+        groups[rank].gpus_per_node = (int)h->assay.collective;
+    }
+    r->problem.cluster.groups = groups;
+    r->problem.cluster.group_count = ranks;
+    r->problem.cluster.places = (struct places){0};
+}
+
+static void make_links(struct replica *r, const struct hearing *h)
+{
+    int ranks = h->request.rank_count, count = 0;
+    struct group_link *links = TAKE(h->arena, ranks * ranks, struct group_link);
+    r->ring_entries = TAKE(h->arena, ranks, struct group_link *);
+    for (int from = 0; from < ranks; from++)
+        for (int to = 0; to < ranks; to++) {
+            links[count] = (struct group_link){from, to, {1, 0}};
+            if (from == to) r->ring_entries[from] = &links[count++];
+            else if (node_link(&h->assay, r->node[from], r->node[to], false, &links[count].link)) count++;
+        }
+    r->problem.cluster.links = links;
+    r->problem.cluster.link_count = count;
+}
+
+static void make_plan(struct replica *r, const struct hearing *h, int replica)
+{
+    const struct plan_placement *x = h->plan->placement;
+    size_t count = (size_t)h->plan->stage_count, slices = (size_t)h->plan->layout.slice_count - 1;
+    int ranks = h->request.rank_count;
+    r->plan = *h->plan;
+    r->plan.placement = NULL;
+    r->plan.stages = arena_grow(h->arena, h->plan->stages, count, count, sizeof *r->plan.stages);
+    r->plan.group_names = TAKE(h->arena, ranks, const char *);
+    r->plan.group_count = ranks;
+    for (int rank = 0; rank < ranks; rank++) r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        struct plan_stage *stage = &r->plan.stages[s];
+        if (slices) stage->slices = arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
+        stage->group = schedule_rank_of(&h->request, s);
+        stage->recompute = (enum recompute)x->recompute[replica * h->plan->stage_count + s];
+        stage->recomputed_layers = x->recomputed_layers[replica * h->plan->stage_count + s];
+    }
+}
+
+// ---- the hearing
+
+// Every name is a node's, and no node holds more ranks than it has device groups.
+static bool hear_nodes(struct hearing *h, int *node)
+{
+    const struct plan_placement *x = h->plan->placement;
+    const struct places *p = &h->problem->cluster.places;
+    int *used = TAKE(h->arena, p->node_count, int), before = h->verdict->violation_count;
+    for (int i = 0; i < x->replica_count * x->rank_count; i++) {
+        node[i] = node_named(p, x->nodes[i]);
+        if (node[i] < 0) REJECT(h, "placement", -1, "node '%s' is not in the cluster", x->nodes[i]);
+        else used[node[i]]++;
+    }
+    for (int i = 0; i < p->node_count; i++)
+        if (used[i] > slots_on(&h->assay, p->nodes[i].group))
+            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i], p->nodes[i].name, (long long)slots_on(&h->assay, p->nodes[i].group));
+    return h->verdict->violation_count == before;
+}
+
+static bool hear_rings(struct hearing *h, const int *node, struct ring_links *rings)
+{
+    const struct plan_placement *x = h->plan->placement;
+    int before = h->verdict->violation_count;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const int *ring = x->rings + s * x->replica_count;
+        int rank = schedule_rank_of(&h->request, s);
+        struct link *links = TAKE(h->arena, x->replica_count, struct link);
+        rings[s] = (struct ring_links){links, x->replica_count};
+        for (int at = 0; at < x->replica_count && x->replica_count > 1; at++) {
+            int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
+            if (!node_link(&h->assay, from, to, true, &links[at]))
+                REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
+                       h->problem->cluster.places.nodes[to].name);
+        }
+    }
+    return h->verdict->violation_count == before;
+}
+
+static void begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h, int *groups)
+{
+    *x = *h;
+    x->problem = &r->problem;
+    x->judged = problem_with_layout(&r->problem, &h->plan->layout);
+    x->assay = assay_of(&x->judged);
+    x->plan = &r->plan;
+    x->group = groups;
+    x->rings = r->rings;
+    x->ring_entries = r->ring_entries;
+}
+
+// Time with the judge's own prices, by their roundings below or above.
+static int64_t play(struct replica *r, const struct hearing *h, int collect, int *groups)
+{
+    struct verdict unused = {0};
+    struct hearing x;
+    begin_hearing(&x, r, h, groups);
+    x.verdict = &unused;
+    x.collect = collect;
+    x.sound = TAKE(h->arena, h->plan->stage_count, bool);
+    for (int s = 0; s < h->plan->stage_count; s++) x.sound[s] = true;
+    hear_prices(&x);
+    r->plan.embedding_sync_ns = x.embedding_sync_ns;
+    return judged_time(&h->schedule, &r->plan, h->arena);
+}
+
+// A replica that is not the slowest: decision and memory as any, prices of the judge's own.
+static void hear_other(struct hearing *h, struct replica *r, int replica, int *groups)
+{
+    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, h, -1, groups), high = play(r, h, 1, groups);
+    h->verdict->terms_checked++;
+    if (claimed < low || claimed > high)
+        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld to %lld", replica, (long long)claimed, (long long)low, (long long)high);
+    if (claimed > h->plan->iteration_ns)
+        REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica, (long long)claimed, (long long)h->plan->iteration_ns);
+}
+
+enum status hear_placement(struct hearing *h, struct error *err)
+{
+    const struct plan_placement *x = h->plan->placement;
+    int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
+    if (!x || !h->problem->cluster.places.node_count) {
+        REJECT(h, "placement", -1, x ? "the cluster has no places" : "the cluster has places, and the plan does not say where its ranks stand");
+        return OK;
+    }
+    node = TAKE(h->arena, x->replica_count * x->rank_count, int);
+    struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
+    TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
+    if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
+    for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
+    for (int i = 0; i < x->replica_count; i++) {
+        int replica = (x->slowest + i) % x->replica_count;
+        struct replica *r = TAKE(h->arena, 1, struct replica);
+        *r = (struct replica){.problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
+        make_groups(r, h);
+        make_links(r, h);
+        make_plan(r, h, replica);
+        if (i) {
+            hear_other(h, r, replica, groups);
+            continue;
+        }
+        struct hearing first;
+        begin_hearing(&first, r, h, groups);
+        TRY(hear_plan(&first, err));
+        if (x->iteration_ns[replica] != h->plan->iteration_ns)
+            REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
+    }
+    return OK;
+}
