@@ -51,7 +51,7 @@ enum status assembly_take(struct samples *samples, const struct assembly_setting
     const struct joint_settings settings = {
         .budget_s = s->budget_s, .width = s->width, .repetitions_min = REPETITIONS_MIN,
         .repetitions_max = REPETITIONS_MAX, .warm_ups = 1, .seed = (uint64_t)s->seed,
-        .progress = !s->quiet && isatty(STDERR_FILENO),
+        .progress = s->quiet ? PROGRESS_NONE : isatty(STDERR_FILENO) ? PROGRESS_TERMINAL : PROGRESS_LINES,
     };
     struct joint_result result;
     *samples = (struct samples){0};

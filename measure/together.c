@@ -9,7 +9,8 @@
 #include "measure/interrupts.h"
 #include "measure/random.h"
 
-static const double progress_every_s = 0.2;
+// Launchers stand between a rank and the terminal: what is not a terminal gets whole lines, and fewer.
+static const double progress_every_s = 0.2, progress_lines_every_s = 10;
 
 struct run {
     struct ranks *ranks;
@@ -46,11 +47,14 @@ static double seconds_left(const struct run *run, double elapsed_s)
 
 static void print_progress(struct run *run)
 {
+    const struct joint_settings *s = run->settings;
     double elapsed_s = clock_seconds() - run->begin_s;
-    if (!run->settings->progress || ranks_self(run->ranks) || elapsed_s - run->printed_s < progress_every_s) return;
+    double every_s = s->progress == PROGRESS_TERMINAL ? progress_every_s : progress_lines_every_s;
+    if (s->progress == PROGRESS_NONE || ranks_self(run->ranks) || elapsed_s - run->printed_s < every_s) return;
     run->printed_s = elapsed_s;
-    fprintf(stderr, "\r%6.1f s, round %d, %d of %d operations narrow enough, at most %.0f s left ", elapsed_s,
-            run->result->rounds + 1, run->result->done, run->joint->cell_count, seconds_left(run, elapsed_s));
+    fprintf(stderr, "%s%6.1f s, round %d, %d of %d operations narrow enough, at most %.0f s left%s",
+            s->progress == PROGRESS_TERMINAL ? "\r" : "", elapsed_s, run->result->rounds + 1, run->result->done,
+            run->joint->cell_count, seconds_left(run, elapsed_s), s->progress == PROGRESS_TERMINAL ? " " : "\n");
     fflush(stderr);
 }
 
@@ -155,6 +159,6 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
         result->outliers += s->outlier_count;
     }
     result->elapsed_s = clock_seconds() - run.begin_s;
-    if (settings->progress && !ranks_self(ranks)) fputs("\r\033[K", stderr);
+    if (settings->progress == PROGRESS_TERMINAL && !ranks_self(ranks)) fputs("\r\033[K", stderr);
     return OK;
 }

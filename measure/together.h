@@ -32,11 +32,13 @@ struct joint {
 typedef enum status joint_function(void *context, const struct sample *sample, uint64_t number, double *seconds,
                                    struct error *err);
 
+enum progress { PROGRESS_NONE, PROGRESS_LINES, PROGRESS_TERMINAL };
+
 struct joint_settings {
     double budget_s, width;     // as in struct rounds_settings
     int repetitions_min, repetitions_max, warm_ups;
     uint64_t seed;
-    bool progress;
+    enum progress progress;     // at rank 0, on stderr
 };
 
 struct joint_result {

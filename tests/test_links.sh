@@ -95,14 +95,23 @@ echo "delays by $(cat "$folder/delay_by")"
 # Whatever else runs here must not decide when a message is taken: the ranks sleep most of the time, and run when they wake.
 first=; chrt -r 1 true 2> /dev/null && first="chrt -r 1"
 agent=$root/tests/links/agent.sh
-timeout 200 "$agent" 10.77.0.1 "$first mpirun -n 4 --host 10.77.0.1,10.77.0.2,10.77.0.3,10.77.0.4 --bind-to none \
-    --mca plm rsh --mca plm_rsh_agent $agent --mca oob_tcp_if_include eth0 --mca btl tcp,self --mca btl_tcp_if_include eth0 \
-    $measure links --factor 512 --largest 1048576 --alone 1 --wait asleep --budget-s 1 -o $folder/known.json" \
-    > "$folder/out" 2> "$folder/err" < /dev/null || complain "known links: mpirun ended with exit code $?"
-cat "$folder/err"
+# known HOSTS: measures the links between them, the first of which is started from.
+known() {
+    addresses=$(for k in $1; do printf ',10.77.0.%s' "$k"; done)
+    timeout 200 "$agent" "10.77.0.${1%% *}" "$first mpirun -n $(echo "$1" | wc -w) --host ${addresses#,} --bind-to none \
+        --mca plm rsh --mca plm_rsh_agent $agent --mca oob_tcp_if_include eth0 --mca btl tcp,self --mca btl_tcp_if_include eth0 \
+        $measure links --factor 512 --largest 1048576 --alone 1 --wait asleep --budget-s 1 -o $folder/known.json" \
+        > "$folder/out" 2> "$folder/err" < /dev/null || complain "known links: mpirun ended with exit code $?"
+    cat "$folder/err"
+}
+known "1 2 3 4"
 
 # row MATRIX FROM TO: an entry of the report's matrix "rates" or "delays".
-measured() { sed -n "/^$1 in/,/^plumb-4/p" "$folder/err" | awk -v from="plumb-$2" -v column=$(($3 + 1)) 'NR > 2 && $1 == from { print $column }'; }
+measured() {
+    sed -n "/^$1 in/,/^plumb-4/p" "$folder/err" | awk -v from="plumb-$2" -v to="plumb-$3" '
+        NR == 2 { for (i = 1; i <= NF; i++) if ($i == to) column = i + 1 }
+        NR > 2 && $1 == from { print $column }'
+}
 within() { awk -v found="$1" -v true="$2" -v share="$3" 'BEGIN { exit !(found > 0 && found >= true * (1 - share) && found <= true * (1 + share)) }'; }
 for k in 1 2 3 4; do
     for j in 1 2 3 4; do
@@ -117,4 +126,14 @@ named=$(sed -n 's/^asymmetric: \(plumb-. -> plumb-.\) .*/\1/p' "$folder/err" | s
 [ "$named" = "plumb-3 -> plumb-4" ] || complain "expected plumb-3 -> plumb-4 to be named asymmetric, found '$named'"
 [ "$(count '^asymmetric: ' "$folder/err")" = 2 ] || complain "expected both the rate and the delay of it"
 [ "$(count '^slow: ' "$folder/err")" = 5 ] || complain "expected the five directions with a quarter of the best rate to be named slow"
+
+# Hosts that do not share a clock: rates still belong to their direction, delays become half of there and back.
+if unshare -f -T --monotonic 1000 true 2> /dev/null; then
+    PLUMBLINE_CLOCKS=own known "3 4"
+    within "$(measured rates 3 4)" 0.03 0.05 && within "$(measured rates 4 3)" 0.0075 0.05 || complain "own clocks: rates are not 0.03 and 0.0075"
+    within "$(measured delays 3 4)" 7500 0.15 && within "$(measured delays 4 3)" 7500 0.15 || complain "own clocks: delays are not half of 3 + 12 ms"
+    says "half of there and back"
+    [ "$(count '^asymmetric: ' "$folder/err")" = 1 ] || complain "own clocks: expected the rates alone to be named"
+else echo "skipped: links between hosts with clocks of their own: no time namespaces"
+fi
 [ $failures = 0 ] || exit 1
