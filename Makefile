@@ -148,9 +148,13 @@ $(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
 	$(SAY) c++ $<
 	$(Q)$(CXX) $(FAKE_FLAGS) -c -o $@ $<
 
+HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
+
 # What the planner does not link, for its own tests.
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 $(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c))
+
+$(OUT)/tests/test_recorded: $(HELDBACK)
 
 # One test program: make run-test_json BUILD=asan
 run-%: $(OUT)/tests/% all
@@ -199,7 +203,6 @@ test-mutations: $(OUT)/tests/test_check_mutations
 	$(OUT)/tests/test_check_mutations 20000
 
 # Costs of this machine, measured now, against shapes that they were not made from, measured right after: tests/heldback.sh
-HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)

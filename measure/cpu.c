@@ -1,6 +1,7 @@
 // The CPU as a back end: fp32 through OpenBLAS, threads of our own. Operands are taken from one pool of random values,
 // each repetition from the next place in it, so that what it reads is not in a cache; results go round another area.
 #include <cblas.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -111,8 +112,8 @@ static double cpu_repeat(void *session, const struct cell *cell)
     part_run(s->team, cell, in, out);
     double busy_s = team_busy_s(s->team);
     clock_gettime(CLOCK_MONOTONIC, &end);
-    if (s->shared) return busy_s;
-    return (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+    if (s->shared) return round(1e9 * busy_s) / 1e9;
+    return (1e9 * (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec)) / 1e9;
 }
 
 static enum status observe(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena, struct error *err)
