@@ -192,7 +192,7 @@ static bool follow_steps(struct maker *m, int number, struct check_box *box, con
         struct proof_round round = round_of(m, box, &r->steps[i], false);
         closed = try_round(m, number, box, &round);
         round.relaxed = false;
-        if (!closed && i == r->step_count - 1 && step_is_relaxed(m, &r->steps[i])) closed = try_round(m, number, box, &round);
+        if (!closed && i == r->step_count - 1 && r->first_part < 0 && step_is_relaxed(m, &r->steps[i])) closed = try_round(m, number, box, &round);
     }
     return closed;
 }

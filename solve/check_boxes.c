@@ -280,7 +280,7 @@ static enum status check_box(struct tree *t, const struct value *v, bool *ends)
         TRY(read_split(t->k, by, t->where, &q));
         return split(t, &q);
     }
-    if (says_leaf) return check_leaf(t);
+    if (says_leaf && !closed) return check_leaf(t);
     return closed ? OK : refuse_open(t);
 }
 

@@ -107,7 +107,8 @@ enum status mix_price(struct check_mixer *m, const struct check_box *box, const 
     while (most >> m->shift >= (wide)1 << COST_BITS) m->shift++;
     m->priced_limits = 0;
     for (int r = 0; r < check_resource_count(p); r++) {
-        int64_t limit = check_resource_limit(p, r), beyond = (int64_t)1 << 50;      // no use reaches that
+        // No use reaches more: one a stage, or the costs of all stages. Prices of the former are below 2^59, of the latter 2^50.
+        int64_t limit = check_resource_limit(p, r), beyond = r < p->group_count + BUDGET_COST ? p->stages : (int64_t)1 << 50;
         if (round->prices[r]) m->priced_limits += ((wide)round->prices[r] << (WEIGHT_SHIFT - PRICE_SHIFT)) * (limit < beyond ? limit : beyond);
     }
     for (int s = 0; s < p->stages; s++) {

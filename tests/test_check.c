@@ -166,6 +166,62 @@ static void test_choices(void **state)
     assert_true(compared > 10 * problem_count);
 }
 
+// ---- prices
+
+// How many choices of the whole box a round of prices alone leaves.
+static int left_under(const struct check_choices *c, const int64_t *prices, struct arena *arena)
+{
+    const struct check_problem *p = c->p;
+    struct check_mixer *m;
+    const bool counted[RESOURCES_MOST] = {false};
+    struct check_box box = {TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int), TAKE(arena, p->ranks, struct check_span)};
+    struct check_round round = {.coefficients = TAKE(arena, check_symbol_count(p), int64_t)};
+    bool closed;
+    int sum = 0;
+    for (int r = 0; r < p->ranks; r++) box.spans[r] = (struct check_span){0, p->layers};
+    for (int s = 0; s < p->stages; s++) {
+        box.count[s] = c->count[s];
+        box.left[s] = TAKE(arena, c->count[s], int);
+        for (int i = 0; i < c->count[s]; i++) box.left[s][i] = i;
+    }
+    memcpy(round.prices, prices, sizeof round.prices);
+    if (check_open_mixer(&m, c, counted, arena) || check_use_round(m, &box, &round, -1, &closed)) fail_msg("a round is not heard");
+    for (int s = 0; s < p->stages; s++) sum += box.count[s];
+    return sum;
+}
+
+// Limits that nothing reaches: the greatest prices of theirs take nothing away, for no product of them is too large.
+static void test_prices(void **state)
+{
+    int binding = 0;
+    (void)state;
+    for (uint64_t seed = first_seed; seed < first_seed + (uint64_t)problem_count; seed++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct check_trial t;
+        struct check_problem p;
+        struct check_graph g;
+        struct check_choices own;
+        uint64_t work = CHECK_WORK_DEFAULT;
+        int64_t none[RESOURCES_MOST] = {0}, dear[RESOURCES_MOST] = {0};
+        arena_open(&arena, NULL);
+        if (check_trial_draw(&t, seed, &arena)) {
+            if (check_read_problem(&p, t.text.file, t.text.text, t.text.size, &arena, &err)) fail_msg("%s", err.text);
+            for (int i = 0; i < BUDGETS; i++) p.budget[i] = (int64_t)1 << (50 + seed % 4);
+            if (check_build_graph(&g, &p, &arena) || check_list_choices(&own, &g, &work, &arena)) fail_msg("%s", err.text);
+            int left = left_under(&own, none, &arena);
+            for (int i = 0; i < BUDGETS; i++) {
+                dear[p.group_count + i] = (int64_t)1 << (i == BUDGET_COST ? 50 : 59);
+                assert_int_equal(left_under(&own, dear, &arena), left);
+            }
+            for (int s = 0; s < p.stages && left > 0; s++)
+                for (int i = 0; i < own.count[s]; i++) binding += own.items[s][i].boundary > 0 || own.items[s][i].gradient > 0;
+        }
+        arena_close(&arena);
+    }
+    assert_true(binding > problem_count);
+}
+
 // ---- bounds
 
 static struct {
@@ -237,6 +293,6 @@ int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices), cmocka_unit_test(test_bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_graphs), cmocka_unit_test(test_choices), cmocka_unit_test(test_prices), cmocka_unit_test(test_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

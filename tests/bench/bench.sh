@@ -1,20 +1,25 @@
 #!/bin/bash
 # The table of the chain family and the side-by-side, in Markdown on standard output.
-#     BENCH_SET=quick|full  BENCH_LIMIT_S=60 (of one run)  BENCH_RUNS=3 (median)  BENCH_PYTHON=python3 (one that has highspy)
+#     BENCH_SET=quick|full|certificates  BENCH_LIMIT_S=60 (of one run)  BENCH_RUNS=3 (median)  BENCH_PYTHON=python3 (one that has highspy)
+#     BENCH_CERTIFICATE_RUNS=9
 # Every solver gets one thread. CBC and HiGHS take part where they are found.
 set -u
 set=${BENCH_SET:-quick} limit=${BENCH_LIMIT_S:-60} runs=${BENCH_RUNS:-3} python=${BENCH_PYTHON:-python3}
+certificate_runs=${BENCH_CERTIFICATE_RUNS:-$((2 * runs + 3))}
 plumbline=$1 separate=$2
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-if [ "$set" = full ]; then
+certified="48/8/1/32 48/8/2/32 96/16/1/64 96/16/2/64 96/16/4/64 126/16/2/64 126/32/2/128"
+if [ "$set" = certificates ]; then
+    proofs="" sides=""
+elif [ "$set" = full ]; then
     proofs="24/4/1/16 24/4/2/16 48/8/1/32 48/8/2/32 96/16/1/64 96/16/2/64 96/16/4/64 126/16/2/128 126/32/2/128 126/32/4/256"
     sides="24/4/2/16 48/8/1/32 48/8/2/32 96/16/1/64 96/16/2/64"
 else
     proofs="24/4/1/16 24/4/2/16 48/8/1/32 48/8/2/32 96/16/1/64 96/16/2/64"
-    sides="24/4/2/16 48/8/1/32 48/8/2/32"
+    sides="24/4/2/16 48/8/1/32 48/8/2/32" certified="48/8/1/32 48/8/2/32 96/16/1/64 96/16/2/64"
 fi
 
 problem() {     # problem L/S/K/M -> its file
@@ -54,21 +59,37 @@ for size in $proofs; do
         'BEGIN { printf "| %s | %.6f | %.6f | %.3f %% | %.3f | %s | %s |\n", n, t / 1e6, b / 1e6, t ? 100 * (t - b) / t : 100, s, x, r }'
 done
 
+# What a certificate costs: runs with and without it in turn, so that both see the same machine; processor time, too, for the
+# wall's is the disk's as well: each file is synced.
+spent() {       # spent FILE ARGUMENTS...: appends wall and processor seconds of one solve to FILE
+    local to=$1; shift
+    { TIMEFORMAT="%R %U %S"; time timeout $((limit + 20)) "$plumbline" solve "$@" -o "$work/plan.json" --threads 1 --time-limit-s "$limit" --quiet 2> "$work/log"; } 2>> "$to"
+}
+median_of() { awk -v c="$2" '{ print c == 1 ? $1 : $2 + $3 }' "$1" | median; }
+
 echo
 echo "## Certificates"
 echo
-echo "\`solve --certificate\`, then with \`--shrink-certificate\`; the check is the whole command's own figure. One run each."
+echo "\`solve --certificate\` against \`solve\`, medians of $certificate_runs runs of each in turn; check is the whole command's own figure, the median of 5; then"
+echo "with \`--shrink-certificate\`, one run."
 echo
-echo "| L / S / K / M | bytes | check s | shrunk bytes | check s |"
-echo "|---|---|---|---|---|"
-for size in $proofs; do
-    row="| $size |"
-    for shrink in "" --shrink-certificate; do
-        timeout $((limit + 20)) "$plumbline" solve "$(problem "$size")" -o "$work/plan.json" --threads 1 --time-limit-s "$limit" --quiet \
-            --certificate "$work/certificate.json" $shrink 2> "$work/log" || { row="$row not proven | |"; continue; }
-        row="$row $(wc -c < "$work/certificate.json") | $("$plumbline" check "$work/certificate.json" | sed -n 's/^ *took *//p') |"
+echo "| L / S / K / M | solve s | with certificate s | ratio | of processor time | bytes | check s | shrunk bytes | check s |"
+echo "|---|---|---|---|---|---|---|---|---|"
+for size in $certified; do
+    file=$(problem "$size") certificate="$work/certificate.json"
+    rm -f "$work/without" "$work/with"
+    for _ in $(seq "$certificate_runs"); do
+        spent "$work/without" "$file"
+        spent "$work/with" "$file" --certificate "$certificate"
     done
-    echo "$row"
+    row=""
+    for shrink in "" --shrink-certificate; do
+        [ -z "$shrink" ] || spent "$work/shrunk" "$file" --certificate "$certificate" $shrink
+        seconds=$(for _ in 1 2 3 4 5; do "$plumbline" check "$certificate" | sed -n 's/^ *took *\([0-9.]*\).*/\1/p'; done | median)
+        row="$row | $(wc -c < "$certificate") | $seconds"
+    done
+    awk -v n="$size" -v a="$(median_of "$work/without" 1)" -v b="$(median_of "$work/with" 1)" -v x="$(median_of "$work/without" 2)" \
+        -v y="$(median_of "$work/with" 2)" -v r="$row" 'BEGIN { printf "| %s | %.3f | %.3f | %.3f | %.3f%s |\n", n, a, b, b / a, y / x, r }'
 done
 
 solvers=""
