@@ -151,7 +151,7 @@ $(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
 HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
-$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
+$(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 $(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c))
 
 $(OUT)/tests/test_recorded: $(HELDBACK)

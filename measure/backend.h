@@ -10,7 +10,7 @@
 struct backend_settings {
     int threads;
     uint64_t seed;
-    const char *options;        // KEY=VALUE,... of one back end; NULL: none given. Others refuse them
+    const char *options;        // KEY=VALUE,... of the simulated one; NULL: none given
     bool shared;                // other programs use the machine: count processor time, where that tells the two apart
 };
 

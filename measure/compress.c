@@ -37,6 +37,7 @@ enum status measure_compress(int argc, char **argv, int *exit_code, struct arena
         {"--rank", OPTION_TEXT, &r.ranks, 0, 0, NULL, "ranks of the low-rank compression (4,16,64)"},
         {"--precision", OPTION_NAME, &r.precision, 0, 0, precision_names, "of the messages (fp32)"},
         {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes instead of three, and --budget-s 12 --width 0.1 where these are not given"},
+        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL, "samples of another launch: the same sizes once more, to merge the two"},
         TAKE_OPTIONS(&s),
     };
     bool helped;

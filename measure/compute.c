@@ -51,6 +51,7 @@ enum status measure_compute(int argc, char **argv, int *exit_code, struct arena 
         {"--fused", OPTION_FLAG, &r.fused, 0, 0, NULL, "attention by a fused kernel, where the device has one"},
         {"--graphs", OPTION_FLAG, &r.graphs, 0, 0, NULL, "whole layers as captured graphs too, where the device has them"},
         {"--quick", OPTION_FLAG, &r.quick, 0, 0, NULL, "two sizes of each kernel instead of three, and --budget-s 12 --width 0.1 where these are not given"},
+        {"--like", OPTION_TEXT, &s.like, 0, 0, NULL, "samples of another launch: the same sizes once more, to merge the two"},
         TAKE_OPTIONS(&s),
     };
     bool helped;

@@ -9,6 +9,7 @@
 #include "measure/backend.h"
 #include "measure/cpu_memory.h"
 #include "measure/host.h"
+#include "measure/host_condition.h"
 #include "measure/parts.h"
 #include "measure/random.h"
 
@@ -21,6 +22,7 @@ struct session {
     uint64_t seed;
     float *pool, *result;
     int64_t pool_floats, result_floats, pool_place, result_place;
+    struct host_condition condition;
 };
 
 static enum status cpu_open(void **session, const struct backend_settings *settings, enum precision precision,
@@ -28,11 +30,11 @@ static enum status cpu_open(void **session, const struct backend_settings *setti
 {
     if (precision != FP32)
         return fail(err, UNAVAILABLE, "cpu: measures fp32 only, not %s", precision_names[precision]);
-    if (settings->options) return fail(err, BAD_INPUT, "--simulate: the back end is cpu, expected --backend simulated beside it");
     struct session *s = TAKE(arena, 1, struct session);
     s->seed = settings->seed;
     s->shared = settings->shared;
     openblas_set_num_threads(1);
+    host_condition_open(&s->condition, "/sys", arena);
     TRY(team_open(&s->team, settings->threads, arena, err));
     *session = s;
     return OK;
@@ -122,7 +124,14 @@ static enum status observe(void *session, struct quantity **quantities, int *qua
     return cpu_observe(team_threads(s->team), quantities, quantity_count, arena, err);
 }
 
+static bool condition(void *session, struct condition *now)
+{
+    struct session *s = session;
+    return host_condition_read(&s->condition, now);
+}
+
 const struct backend backend_cpu = {
     .name = "cpu", .text = "this machine's processor, through OpenBLAS", .open = cpu_open, .describe = cpu_describe,
     .prepare = cpu_prepare, .repeat = cpu_repeat, .observe = observe,
+    .condition = condition,
 };

@@ -8,6 +8,7 @@
 #include "measure/compute.h"
 #include "measure/links.h"
 #include "measure/memory.h"
+#include "measure/merge.h"
 
 static const struct {
     const char *name;
@@ -19,6 +20,7 @@ static const struct {
     {"memory", measure_memory, "times copies and transfers over a ladder of sizes; what a process takes, in bytes"},
     {"links", measure_links, "under mpirun or srun: messages between every two ranks"},
     {"collectives", measure_collectives, "under mpirun or srun: all-reduce and its like over groups of ranks"},
+    {"merge", measure_merge, "joins launches on one machine into one samples file"},
 };
 
 static int usage(FILE *to, int exit_code)

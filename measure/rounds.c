@@ -11,7 +11,7 @@
 #include "data/intervals.h"
 #include "measure/random.h"
 
-static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1, clock_change = 0.01;
+static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1, clock_change = 0.02;
 
 struct run {
     const struct backend *backend;

@@ -1,6 +1,7 @@
 #include "measure/take.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "data/file.h"
@@ -43,7 +44,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
 }
 
 // The fastest of a few repetitions each; good enough for choosing sizes.
-enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err)
+static enum status probe(struct take *t, struct arena *arena, struct error *err)
 {
     struct cell probes[2];
     double fastest[2] = {1e9, 1e9};
@@ -56,6 +57,42 @@ enum status take_guess_rates(struct take *t, struct arena *arena, struct error *
     if (t->backend->failure) TRY(t->backend->failure(t->session, err));
     t->gemm_flop_per_s = probes[0].sample.flop / fastest[0];
     t->copy_bytes_per_s = probes[1].sample.bytes / fastest[1];
+    return OK;
+}
+
+static const char gemm_guess[] = "guessed_flop_per_s", copy_guess[] = "guessed_bytes_per_s";
+
+static double find_guess(const struct samples *s, const char *name)
+{
+    for (int i = 0; i < s->quantity_count; i++)
+        if (!strcmp(s->quantities[i].name, name)) return s->quantities[i].values[0];
+    return 0;
+}
+
+static enum status guess_like(struct take *t, const char *path, struct arena *arena, struct error *err)
+{
+    struct samples other;
+    TRY(samples_load(&other, path, arena, err));
+    t->gemm_flop_per_s = find_guess(&other, gemm_guess);
+    t->copy_bytes_per_s = find_guess(&other, copy_guess);
+    if (t->gemm_flop_per_s > 0 && t->copy_bytes_per_s > 0) return OK;
+    return fail(err, BAD_INPUT, "--like: %s: quantities: expected %s and %s above 0, as measure compute writes them", path, gemm_guess, copy_guess);
+}
+
+static void note_guess(struct samples *s, const char *name, double value, struct arena *arena)
+{
+    s->quantities = arena_grow(arena, s->quantities, (size_t)s->quantity_count, (size_t)s->quantity_count + 1, sizeof *s->quantities);
+    struct quantity *q = &s->quantities[s->quantity_count++];
+    *q = (struct quantity){.name = name, .values = TAKE(arena, 1, double), .value_count = 1};
+    q->values[0] = value;
+}
+
+enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err)
+{
+    const char *like = t->settings->like;
+    TRY(like ? guess_like(t, like, arena, err) : probe(t, arena, err));
+    note_guess(&t->samples, gemm_guess, t->gemm_flop_per_s, arena);
+    note_guess(&t->samples, copy_guess, t->copy_bytes_per_s, arena);
     return OK;
 }
 

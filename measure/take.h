@@ -9,6 +9,7 @@
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;
+    const char *like;           // a samples file of another launch, whose sizes are taken again; NULL: none
     const char *command;        // as it was given, for the document
     int64_t threads, seed;
     double budget_s, width;     // 0: not given
@@ -44,6 +45,7 @@ void take_complete(struct take_settings *settings, bool quick);
     {"-o", OPTION_TEXT, &(s)->output, 0, 0, NULL, "the samples file (standard output)"}
 
 enum status take_open(struct take *t, const struct take_settings *settings, enum precision precision, struct arena *arena, struct error *err);
+// From a few repetitions, or what another launch guessed; noted in the document, so that a later launch can take it up.
 enum status take_guess_rates(struct take *t, struct arena *arena, struct error *err);
 // Adds the cells' samples to the document.
 enum status take_cells(struct take *t, struct cell *cells, int cell_count, struct arena *arena, struct error *err);

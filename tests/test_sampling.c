@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "data/intervals.h"
-#include "measure/random.h"
+#include "measure/host_condition.h"
 #include "measure/rounds.h"
 #include "measure/simulated.h"
+#include "tests/support/folder.h"
 
 #include <cmocka.h>     // last: its macro `fail` hides data/status.h's
 
@@ -253,6 +254,116 @@ static void test_throttled(void **state)
     assert_int_equal(result.throttled, throttled);
 }
 
+// ---- signals, the budget, the least and the most
+
+static int calls_left;
+static bool interrupted(void) { return calls_left-- <= 0; }
+
+static void test_interrupted(void **state)
+{
+    enum { CELLS = 6 };
+    for (int calls = 0; calls < 100; calls += 7) {
+        struct cell cells[CELLS];
+        for (int i = 0; i < CELLS; i++) cells[i] = cell_of(1e9);
+        const struct rounds_settings settings = {.budget_s = 100, .width = 0.2, .repetitions_min = 8, .repetitions_max = 100, .warm_ups = 1,
+                                                 .seed = 3, .interrupted = interrupted};
+        struct rounds_result result;
+        calls_left = calls;
+        rounds_run(&result, &backend_simulated, open_machine("noise=lognormal,spread=0.3", 5, *state), cells, CELLS, &settings, *state);
+        int kept = 0;
+        assert_true(result.interrupted);
+        for (int i = 0; i < CELLS; i++) {
+            const struct sample *s = &cells[i].sample;
+            kept += s->repetitions + s->warm_ups;
+            assert_string_equal(s->stopped_by, cells[i].done ? "width" : "interrupted");
+            for (int k = 0; k < s->repetitions; k++) assert_true(s->seconds[k] > 0);
+        }
+        assert_true(kept <= calls && kept >= calls - 1 - calls / 48);      // asked once more between stages
+    }
+}
+
+static void test_budget(void **state)
+{
+    enum { CELLS = 30 };
+    static const double budgets_s[] = {0, 0.1, 0.5, 1, 2, 5};
+    for (size_t b = 0; b < ARRAY_LENGTH(budgets_s); b++) {
+        struct cell cells[CELLS];
+        double least_s = 0;
+        for (int i = 0; i < CELLS; i++) cells[i] = cell_of(1e9 * (1 + i % 5)), least_s += 9 * (1.2e-3 * (1 + i % 5));
+        const struct rounds_settings settings = {.budget_s = budgets_s[b], .width = 1e-4, .repetitions_min = 8, .repetitions_max = LOOK_LAST, .warm_ups = 1, .seed = 3};
+        struct rounds_result result;
+        rounds_run(&result, &backend_simulated, open_machine("noise=pareto,spread=0.05", 6, *state), cells, CELLS, &settings, *state);
+        print_message("budget %g s: %.2f s, %d repetitions\n", budgets_s[b], result.elapsed_s, result.repetitions);
+        assert_true(result.elapsed_s <= fmax(least_s, 1.1 * budgets_s[b] + 0.02));
+        if (budgets_s[b] > 2 * least_s) assert_true(result.elapsed_s >= 0.8 * budgets_s[b]);       // little of it is left lying
+        for (int i = 0; i < CELLS; i++) assert_true(cells[i].sample.repetitions >= 8 && !strcmp(cells[i].sample.stopped_by, "budget"));
+    }
+    // Below the first look as many as asked for, which is an honest fixed number.
+    struct cell one = cell_of(1e9);
+    const struct rounds_settings few = {.budget_s = 10, .width = 0.5, .repetitions_min = 3, .repetitions_max = 3, .seed = 1};
+    struct rounds_result result;
+    rounds_run(&result, &backend_simulated, open_machine(NULL, 6, *state), &one, 1, &few, *state);
+    assert_int_equal(one.sample.repetitions, 3);
+    assert_string_equal(one.sample.stopped_by, "count");
+}
+
+// Half of every kind of noise lies on each side of the truth; nothing is negative; a seed says all.
+static void test_noise(void **state)
+{
+    (void)state;
+    for (int noise = 0; noise < NOISE_COUNT; noise++) {
+        uint64_t seed = 12, again = 12;
+        int below = 0, above = 0;
+        for (int i = 0; i < 40000; i++) {
+            double x = simulated_noise((enum noise)noise, 0.1, &seed);
+            assert_true(x == simulated_noise((enum noise)noise, 0.1, &again) && x >= 0);
+            below += x < 1;
+            above += x > 1;
+        }
+        assert_true(below <= 20400 && above <= 20400);      // 4 standard deviations of a fair coin
+        if (noise != NOISE_NONE && noise != NOISE_TICKS) assert_true(below >= 19600 && above >= 19600);
+    }
+}
+
+// ---- the state of the processors, on a tree like Linux's
+
+static void put(const char *root, const char *path, const char *text, struct arena *arena)
+{
+    const char *line = arena_print(arena, "mkdir -p $(dirname %s/%s) && echo '%s' > %s/%s", root, path, text, root, path);
+    assert_int_equal(system(line), 0);
+}
+
+static void test_host_condition(void **state)
+{
+    struct arena *arena = *state;
+    char root[FOLDER_SIZE];
+    struct host_condition c;
+    struct condition now = {0};
+    assert_int_equal(folder_make(root), 0);
+    host_condition_open(&c, root, arena);
+    assert_false(host_condition_read(&c, &now));
+    for (int cpu = 0; cpu < 3; cpu++) {
+        put(root, arena_print(arena, "devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu), cpu ? "3000000" : "1500000", arena);
+        put(root, arena_print(arena, "devices/system/cpu/cpu%d/thermal_throttle/core_throttle_count", cpu), "7", arena);
+    }
+    put(root, "class/thermal/thermal_zone0/type", "acpitz", arena);
+    put(root, "class/thermal/thermal_zone0/temp", "20000", arena);
+    put(root, "class/thermal/thermal_zone1/type", "x86_pkg_temp", arena);
+    put(root, "class/thermal/thermal_zone1/temp", "61500", arena);
+    host_condition_open(&c, root, arena);
+    assert_true(host_condition_read(&c, &now));
+    assert_true(now.clock_hz == 2.5e9 && now.temperature_c == 61.5 && now.slowdown == 0);
+    put(root, "devices/system/cpu/cpu2/thermal_throttle/core_throttle_count", "8", arena);
+    now = (struct condition){0};
+    assert_true(host_condition_read(&c, &now) && (now.slowdown & SLOWDOWN_FLAGGED));
+    now = (struct condition){0};
+    assert_true(host_condition_read(&c, &now) && !now.slowdown);        // that was it
+    put(root, "devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "<unknown>", arena);
+    now = (struct condition){0};
+    assert_true(host_condition_read(&c, &now) && now.clock_hz == 3e9);
+    assert_int_equal(folder_remove(root), 0);
+}
+
 static int open_arena(void **state)
 {
     static struct arena arena;
@@ -272,6 +383,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_coverage), cmocka_unit_test(test_naive_interval_fails), cmocka_unit_test(test_launches_covered),
         cmocka_unit_test(test_outliers), cmocka_unit_test(test_throttled),
+        cmocka_unit_test(test_interrupted), cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_noise), cmocka_unit_test(test_host_condition),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,0 +1,15 @@
+// Launches of one machine in one document: the same operations, each launch's repetitions one behind the other.
+#ifndef PLUMBLINE_MEASURE_MERGE_H
+#define PLUMBLINE_MEASURE_MERGE_H
+
+#include "data/options.h"
+#include "data/samples.h"
+
+command_function measure_merge;
+
+// documents[count], count >= 2, of the same machine and the same operations; else BAD_INPUT names the file and what differs.
+// With `partial` an operation may lack in some of them. The sources are the caller's.
+enum status samples_merge(struct samples *merged, const struct samples *documents, int count, bool partial, struct arena *arena,
+                          struct error *err);
+
+#endif
