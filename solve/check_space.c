@@ -250,13 +250,14 @@ static enum status hear_proof(struct hearing *h, const struct listed *l, const s
 static enum status hear_listed(struct hearing *h)
 {
     const struct listed *chosen = h->result->chosen >= 0 ? find_listed(h, h->result->chosen) : NULL;
-    struct error *err = h->reader.err, why;
+    struct error *err = h->reader.err;
     if (h->result->chosen >= 0 && (!chosen || !chosen->seen || chosen->fate != FATE_IS_PROVEN))
         return NOT_PROVEN_SPACE(h, "layout %lld: is chosen, and has no proof", (long long)h->result->chosen);
     for (int64_t i = 0; i < h->dominated_count; i++)
         TRY(hear_dominated(h, find_listed(h, h->dominated[2 * i]), find_listed(h, h->dominated[2 * i + 1]), h->dominated[2 * i + 1]));
     for (int64_t i = 0; i < h->proof_count; i++) {
         struct arena_mark mark = arena_set_mark(h->scratch);
+        struct error why = {OK, ""};
         h->reader.err = &why;
         enum status status = hear_proof(h, find_listed(h, h->proof_of[i]), h->proofs[i]);
         h->reader.err = err;
