@@ -12,14 +12,13 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t pass(const struct check_terms *t) { return t->forward + t->backward + t->weight; }
 
-// What keeps the rank's compute busy for the messages of one micro-batch.
+// What keeps the rank's compute busy for the messages of one micro-batch. No gradient goes over a local boundary.
 static int64_t blocked(const struct check_sketch *s, int rank)
 {
     const struct check_problem *p = s->p;
-    int64_t forward = 0, backward = 0;
-    for (int turn = 0; turn < p->turns; turn++) {
+    int64_t forward = s->held[rank].sides, backward = p->local_every ? 0 : forward;
+    for (int turn = 0; turn < p->turns && p->local_every; turn++) {
         int stage = check_stage_of(p, rank, turn);
-        forward += check_sends_forward(p, stage - 1) + check_sends_forward(p, stage);
         backward += check_sends_backward(p, stage - 1) + check_sends_backward(p, stage);
     }
     return forward * s->block_forward + backward * s->block_backward;
@@ -199,13 +198,19 @@ bool check_average_reaches(const struct check_sketch *s, int64_t t)
 
 // ---- memory alone
 
-static int64_t most_fitting(const struct check_sketch *s, const struct check_group_sketch *g, int rank)
+// Where neighbours' numbers are alike, the last one is tried first.
+static int64_t most_fitting(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t guess)
 {
     int64_t low = check_forced(s, rank), high = larger(s->main_count, low);
-    if (check_least_recomputation(s, g, rank, low) < 0) return -1;
+    if (!check_may_fit(s, g, rank, low)) return -1;
+    if (guess >= low && guess < high) {
+        if (!check_may_fit(s, g, rank, guess + 1)) high = guess;
+        else low = guess + 1;
+        if (high == guess && check_may_fit(s, g, rank, guess)) return guess;
+    }
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
-        if (check_least_recomputation(s, g, rank, k) >= 0) low = k;
+        if (check_may_fit(s, g, rank, k)) low = k;
         else high = k - 1;
     }
     return low;
@@ -213,14 +218,14 @@ static int64_t most_fitting(const struct check_sketch *s, const struct check_gro
 
 bool check_never_fits(const struct check_sketch *s)
 {
-    int64_t most[MOST_GROUPS], sum = 0;
-    for (int g = 0; g < s->group_count; g++) most[g] = -1;
+    int64_t most[MOST_GROUPS], last[MOST_GROUPS], sum = 0;
+    for (int g = 0; g < s->group_count; g++) most[g] = last[g] = -1;
     for (int rank = 0; rank < s->p->ranks; rank++) {
         int64_t here = -1;
         for (int g = 0; g < s->group_count; g++) {
-            int64_t k = most_fitting(s, &s->groups[g], rank);
-            most[g] = larger(most[g], k);
-            here = larger(here, k);
+            last[g] = most_fitting(s, &s->groups[g], rank, last[g]);
+            most[g] = larger(most[g], last[g]);
+            here = larger(here, last[g]);
         }
         if (here < 0) return true;
         sum += here;

@@ -67,6 +67,16 @@ static enum status read_order(struct check_held_cache *c, const struct check_pro
     return OK;
 }
 
+static int count_sides(const struct check_problem *p, int rank)
+{
+    int sides = 0;
+    for (int turn = 0; turn < p->turns; turn++) {
+        int stage = check_stage_of(p, rank, turn);
+        sides += check_sends_forward(p, stage - 1) + check_sends_forward(p, stage);
+    }
+    return sides;
+}
+
 static enum status fill_entry(struct check_held_cache *c, const struct check_problem *p, struct held_entry *e)
 {
     int64_t listed = 3 * (int64_t)p->turns * p->micro_batches;
@@ -104,6 +114,7 @@ enum status check_find_held(struct check_held_cache *c, const struct check_probl
     *e = (struct held_entry){p->kind, p->ranks, p->turns, p->micro_batches, NULL};
     TRY(fill_entry(c, p, e));
     c->count++;
+    for (int rank = 0; rank < p->ranks; rank++) e->held[rank].sides = count_sides(p, rank);
     *held = e->held;
     return OK;
 }

@@ -19,17 +19,6 @@ int64_t check_forced(const struct check_sketch *s, int rank)
     return s->only_ends ? s->p->turns - check_holds_first(s, rank) - check_holds_last(s, rank) : 0;
 }
 
-// Messages are kept twice at both their ends.
-static int64_t message_bytes(const struct check_sketch *s, int rank)
-{
-    int sides = 0;
-    for (int turn = 0; turn < s->p->turns; turn++) {
-        int stage = check_stage_of(s->p, rank, turn);
-        sides += check_sends_forward(s->p, stage - 1) + check_sends_forward(s->p, stage);
-    }
-    return 2 * sides * s->message;
-}
-
 static int64_t least_of_end(const struct check_room *end, int64_t held)
 {
     return end->fixed + held * smaller(end->stash[0], smaller(end->stash[1], end->stash[2]));
@@ -37,7 +26,7 @@ static int64_t least_of_end(const struct check_room *end, int64_t held)
 
 static int64_t room_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank)
 {
-    int64_t room = g->room - message_bytes(s, rank);
+    int64_t room = g->room - 2 * s->held[rank].sides * s->message;      // messages are kept twice at both their ends
     if (check_holds_first(s, rank)) room -= least_of_end(&s->first, s->held[rank].least);
     if (check_holds_last(s, rank)) room -= least_of_end(&s->last, s->held[rank].least);
     return room;
@@ -46,13 +35,20 @@ static int64_t room_of(const struct check_sketch *s, const struct check_group_sk
 // Of k main layers on the rank, the j that are held most: micro-batches, summed over the j. Stages that are forced to have one
 // have one, the others stand where the fewest are held: whichever j are recomputed, no other way to place k takes fewer bytes,
 // since each layer takes some for each micro-batch held.
-static int64_t held_by(const struct check_sketch *s, int rank, int64_t k, int64_t j)
+struct standing { const struct check_held *held; int64_t forced, free; };      // free: stages that may lack a main layer
+
+static struct standing standing_of(const struct check_sketch *s, int rank, int64_t k)
 {
-    const struct check_held *h = &s->held[rank];
-    int64_t forced = check_forced(s, rank), free = s->p->turns - forced, of_forced = smaller(j, forced);
-    if (forced < 1 || k < forced) return j * h->least;
-    // Which stages lack a main layer is not known: at best those that hold the most.
-    return h->most[free + of_forced] - h->most[free] + (j - of_forced) * h->least;
+    int64_t forced = check_forced(s, rank);
+    bool counts = forced >= 1 && k >= forced;
+    return (struct standing){&s->held[rank], counts ? forced : 0, counts ? s->p->turns - forced : 0};
+}
+
+// Which stages lack a main layer is not known: at best those that hold the most.
+static int64_t held_by(const struct standing *x, int64_t j)
+{
+    int64_t of_forced = smaller(j, x->forced);
+    return x->held->most[x->free + of_forced] - x->held->most[x->free] + (j - of_forced) * x->held->least;
 }
 
 // A rank with an only stage: one mode for all of it. In first_layers any number of layers is recomputed.
@@ -71,32 +67,68 @@ static int64_t of_one_stage(const struct check_sketch *s, const struct check_ter
     return best;
 }
 
-// Several stages: each has a mode of its own. Some layers fully, some more selectively, those first that are held most.
-static int64_t of_many_stages(const struct check_sketch *s, const struct check_terms *t, int rank, int64_t k, int64_t over)
+// Bytes that a micro-batch of a recomputed layer frees, in either way.
+struct freeing { int64_t selective, full; };
+
+static struct freeing freeing_of(const struct check_sketch *s)
 {
     const struct check_room *r = &s->main;
-    bool any_full = s->full || s->partly;
-    int64_t selective = s->selective ? larger(0, r->stash[0] - r->stash[1]) : 0, best = -1,
-            full = any_full ? larger(selective, r->stash[0] - r->stash[2]) : selective, all = k;
-    over += smaller(r->working[0], smaller(r->working[1], r->working[2]));
-    if (over <= 0) return 0;
-    if (full * held_by(s, rank, k, k) < over) return -1;
-    for (int64_t fully = 0; fully <= (any_full ? k : 0); fully++) {
-        int64_t left = over - (full - selective) * held_by(s, rank, k, fully);
-        if (selective * held_by(s, rank, k, all) < left && fully < all) continue;
-        while (all > fully && selective * held_by(s, rank, k, all - 1) >= left) all--;
-        all = larger(all, fully);
-        if (selective * held_by(s, rank, k, all) < left) continue;
-        int64_t cost = fully * t->full + (all - fully) * t->selective;
-        best = best < 0 ? cost : smaller(best, cost);
+    int64_t selective = s->selective ? larger(0, r->stash[0] - r->stash[1]) : 0;
+    return (struct freeing){selective, s->full || s->partly ? larger(selective, r->stash[0] - r->stash[2]) : selective};
+}
+
+// The fewest layers that free so much.
+static int64_t fewest_freeing(const struct standing *x, int64_t freed, int64_t over, int64_t k)
+{
+    int64_t low = 0, high = k;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (freed * held_by(x, middle) >= over) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+// Several stages: each has a mode of its own. Some layers fully, some more selectively, those first that are held most. All of
+// them free enough.
+static int64_t of_many_stages(const struct check_sketch *s, const struct check_terms *t, const struct standing *x, int64_t k, int64_t over)
+{
+    struct freeing f = freeing_of(s);
+    int64_t fully = fewest_freeing(x, f.full, over, k), best = fully * (s->full || s->partly ? t->full : t->selective);
+    if (f.selective == 0 || !(s->full || s->partly)) return best;
+    for (int64_t most = fully, all = k; fully-- > 0;) {
+        int64_t left = over - (f.full - f.selective) * held_by(x, fully);
+        if (f.selective * held_by(x, k) < left) break;      // with fewer fully, all of them do not free enough
+        if (fully == most - 1) all = fewest_freeing(x, f.selective, left, k);
+        while (all < k && f.selective * held_by(x, all) < left) all++;
+        best = smaller(best, fully * t->full + larger(all - fully, 0) * t->selective);
     }
     return best;
 }
 
+// Bytes that are missing where nothing is recomputed.
+static int64_t missing(const struct check_sketch *s, const struct check_group_sketch *g, int rank, const struct standing *x, int64_t k)
+{
+    return k * s->main.fixed + s->main.stash[0] * held_by(x, k) - room_of(s, g, rank);
+}
+
+static int64_t least_working(const struct check_room *r) { return smaller(r->working[0], smaller(r->working[1], r->working[2])); }
+
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
 {
-    int64_t room = room_of(s, g, rank), held = s->held[rank].least;
-    if (k < 1) return room >= 0 ? 0 : -1;
-    int64_t over = k * s->main.fixed + s->main.stash[0] * held_by(s, rank, k, k) - room;
-    return s->p->turns > 1 ? of_many_stages(s, &g->main, rank, k, over) : of_one_stage(s, &g->main, k, over, held);
+    if (k < 1) return room_of(s, g, rank) >= 0 ? 0 : -1;
+    struct standing x = standing_of(s, rank, k);
+    int64_t over = missing(s, g, rank, &x, k);
+    if (s->p->turns == 1) return of_one_stage(s, &g->main, k, over, x.held->least);
+    over += least_working(&s->main);
+    if (over <= 0) return 0;
+    return freeing_of(s).full * held_by(&x, k) < over ? -1 : of_many_stages(s, &g->main, &x, k, over);
+}
+
+bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+{
+    if (k < 1 || s->p->turns == 1) return check_least_recomputation(s, g, rank, k) >= 0;
+    struct standing x = standing_of(s, rank, k);
+    int64_t over = missing(s, g, rank, &x, k) + least_working(&s->main);
+    return over <= 0 || freeing_of(s).full * held_by(&x, k) >= over;
 }

@@ -13,6 +13,7 @@ extern const char check_fate_letters[FATES + 1];        // "rmbdp"
 struct check_held {
     int least;                              // of any of its stages
     int *most;                              // [turns + 1]: of the so many stages that hold the most, together
+    int sides;                              // of its stages, over which messages come or go forward
     bool returns;                           // its last pass is a backward of its first stage
     // Before its last forward, if that is its last stage's: of each of its stages so many backwards and weight gradients.
     bool leaves_last;
@@ -58,6 +59,7 @@ bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns);
 
 // ---- check_space_memory.c
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k);   // ns; -1: k main layers never fit
+bool check_may_fit(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k);
 int64_t check_forced(const struct check_sketch *s, int rank);   // main layers that the rank holds at least
 bool check_holds_first(const struct check_sketch *s, int rank);
 bool check_holds_last(const struct check_sketch *s, int rank);

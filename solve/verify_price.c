@@ -7,7 +7,7 @@
 int64_t judged_whole(long double x)
 {
     if (!(x < WHOLE_MAX)) return WHOLE_MAX;
-    return x > 0 ? (int64_t)floorl(x + 0.5L) : 0;
+    return x > 0 ? (int64_t)(x + 0.5L) : 0;
 }
 
 int64_t judged_nanoseconds(long double seconds) { return judged_whole(seconds * 1e9L); }
