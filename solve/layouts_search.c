@@ -510,7 +510,7 @@ static int work_by_number(const void *a, const void *b)
 static void settle_work(struct search *s)
 {
     struct layouts *l = s->layouts;
-    qsort(s->work, (size_t)s->work_count, sizeof *s->work, work_by_number);
+    if (s->work_count) qsort(s->work, (size_t)s->work_count, sizeof *s->work, work_by_number);
     int kept = 0;
     for (int i = 0; i < s->work_count; i++) {       // a layout worked on twice: the later entry stands behind
         if (kept && s->work[kept - 1].number == s->work[i].number) kept--;
