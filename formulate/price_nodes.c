@@ -80,7 +80,9 @@ static enum status price_ring(struct pricing *x, int run, int option, size_t pai
     y.node_from = (int)(pair / (size_t)p->node_count);
     y.node_to = (int)(pair % (size_t)p->node_count);
     *ns = PRICE_NONE;
-    if (!is_pair(p, y.node_from, y.node_to) || !link_of_nodes(x, y.node_from, y.node_to, true).joined) return OK;
+    // One replica: its context ranks are the ring, within their node.
+    bool pair_counts = x->d > 1 ? is_pair(p, y.node_from, y.node_to) : y.node_from == y.node_to && p->nodes[y.node_from].slots;
+    if (!pair_counts || !link_of_nodes(x, y.node_from, y.node_to, true).joined) return OK;
     double seconds = 0;
     for (int end = 0; end < 2; end++) {
         int group = p->nodes[end ? y.node_to : y.node_from].group;

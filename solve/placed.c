@@ -150,8 +150,11 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
 static bool sync_all(struct placed *p, struct placed_plan *plan)
 {
     memset(p->syncs, 0, (size_t)(p->replicas * p->stages) * sizeof *p->syncs);
-    for (int stage = 0; stage < p->stages && p->replicas > 1; stage++)
-        if (!sync_stage(p, plan, stage)) return false;
+    for (int stage = 0; stage < p->stages; stage++) {
+        int node = plan->node[choices_rank_of(p->c, stage)];
+        if (p->replicas == 1) p->syncs[stage] = choice_ring_sync_ns(p->c, stage, choice_of(p, plan, 0, stage), pair_of(p, node, node));
+        else if (!sync_stage(p, plan, stage)) return false;
+    }
     return true;
 }
 

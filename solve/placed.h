@@ -48,6 +48,10 @@ struct solve_settings;
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
                          struct arena *arena, struct error *err);
 
+// Makes `best` the best placed plan there is, whatever it was. false: it would have taken more than `effort_max` steps, or
+// ranks have several stages, or there are more replicas than rings are put in order exactly.
+bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max, struct arena *arena);
+
 // The program over groups that bounds every placement: p's, with syncs no cheaper than the best ring's.
 void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena);
 

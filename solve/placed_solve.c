@@ -7,6 +7,7 @@
 
 // In evaluations of a placement.
 static const int64_t search_evaluations = 60000;
+static const int64_t proof_steps = 200000;
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_of_gap = 0.02;               // that the relaxation may leave open
 
@@ -78,16 +79,21 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     struct placed *placed = placed_open(&s.choices, s.graph, arena);
     struct placed_plan best = placed_plan_empty(placed, arena);
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s};
-    if (!placed_search(placed, &best, chosen, &search, arena)) {
-        r->plan.outcome = OUTCOME_NO_PLAN;
+    bool found = placed_search(placed, &best, chosen, &search, arena), proven = false;
+    int64_t bound_ns = first.plan.bound_ns;
+    if (!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) proven = placed_prove(placed, &best, proof_steps, arena);
+    if (best.time_ns == INT64_MAX) {
+        r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+        r->plan.reason = proven ? "no placement on the nodes has room for all ranks and joins them" : NULL;
         r->plan.stage_count = 0;
-        r->plan.iteration_ns = 0;
+        r->plan.iteration_ns = r->plan.bound_ns = 0;
         return OK;
     }
+    if (proven) bound_ns = best.time_ns;
     put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
-    r->plan.bound_ns = first.plan.bound_ns;
+    r->plan.bound_ns = bound_ns;
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
     r->plan.effort.seconds = clock_s() - s.begin_s;

@@ -20,9 +20,10 @@ struct hearing {
     // much below or above the judge's own as roundings allow.
     int collect;
     int64_t embedding_sync_ns;      // collected
-    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring, and the entries of the judged
-    // cluster that stand for the ring of a rank's group. NULL: syncs go over what joins a group.
-    const struct ring_links { const struct link *links; int count; } *rings;
+    // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring with the groups of the judged cluster
+    // that stand for the GPUs at their ends, and the entries of that cluster for what joins such a group. NULL: syncs go
+    // over what joins a stage's group.
+    const struct ring_links { const struct ring_link { struct link link; int ends[2]; } *links; int count; } *rings;
     struct group_link *const *ring_entries;     // [group]
     struct arena *arena;
 };

@@ -93,6 +93,8 @@ static bool node_link(const struct assay *a, int from, int to, bool ring, struct
 
 // ---- one replica as a problem and a plan of its own
 
+static const double unlimited = 1e18;       // bytes per second
+
 struct replica {
     struct problem problem;
     struct plan plan;
@@ -108,32 +110,37 @@ static int node_named(const struct places *p, const char *name)
     return -1;
 }
 
-// A device group is a node group with room for one rank.
+// A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own groups, likewise: rings
+// lead to GPUs of other replicas.
 static void make_groups(struct replica *r, const struct hearing *h)
 {
     const struct cluster *c = &h->problem->cluster;
-    int ranks = h->request.rank_count;
-    struct node_group *groups = TAKE(h->arena, ranks, struct node_group);
-    for (int rank = 0; rank < ranks; rank++) {
-        groups[rank] = c->groups[c->places.nodes[r->node[rank]].group];
-        groups[rank].nodes = layout_of(&h->assay)->data;
-        groups[rank].gpus_per_node = (int)h->assay.collective;
+    int ranks = h->request.rank_count, count = ranks + c->group_count;
+    struct node_group *groups = TAKE(h->arena, count, struct node_group);
+    for (int i = 0; i < count; i++) {
+        groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
+        groups[i].nodes = layout_of(&h->assay)->data;
+        groups[i].gpus_per_node = (int)h->assay.collective;
     }
     r->problem.cluster.groups = groups;
-    r->problem.cluster.group_count = ranks;
+    r->problem.cluster.group_count = count;
     r->problem.cluster.places = (struct places){0};
 }
 
+// What joins two ranks' nodes; of a group with itself: set to a ring's link when its turn comes.
 static void make_links(struct replica *r, const struct hearing *h)
 {
-    int ranks = h->request.rank_count, count = 0;
-    struct group_link *links = TAKE(h->arena, ranks * ranks, struct group_link);
-    r->ring_entries = TAKE(h->arena, ranks, struct group_link *);
+    int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
+    struct group_link *links = TAKE(h->arena, ranks * ranks + groups, struct group_link);
+    r->ring_entries = TAKE(h->arena, groups, struct group_link *);
+    for (int i = 0; i < groups; i++) {
+        links[count] = (struct group_link){i, i, {unlimited, 0}};
+        r->ring_entries[i] = &links[count++];
+    }
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
-            links[count] = (struct group_link){from, to, {1, 0}};
-            if (from == to) r->ring_entries[from] = &links[count++];
-            else if (node_link(&h->assay, r->node[from], r->node[to], false, &links[count].link)) count++;
+            links[count] = (struct group_link){from, to, {unlimited, 0}};
+            count += from != to && node_link(&h->assay, r->node[from], r->node[to], false, &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -185,11 +192,13 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
     for (int s = 0; s < h->plan->stage_count; s++) {
         const int *ring = x->rings + s * x->replica_count;
         int rank = schedule_rank_of(&h->request, s);
-        struct link *links = TAKE(h->arena, x->replica_count, struct link);
+        struct ring_link *links = TAKE(h->arena, x->replica_count, struct ring_link);
         rings[s] = (struct ring_links){links, x->replica_count};
-        for (int at = 0; at < x->replica_count && x->replica_count > 1; at++) {
+        for (int at = 0; at < x->replica_count; at++) {
             int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
-            if (!node_link(&h->assay, from, to, true, &links[at]))
+            links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
+            links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
+            if (!node_link(&h->assay, from, to, true, &links[at].link))
                 REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
                        h->problem->cluster.places.nodes[to].name);
         }

@@ -97,8 +97,8 @@ static struct layer_terms terms_of_layer(const struct hearing *h, const struct l
     return (struct layer_terms){d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns, 2};
 }
 
-// Of one slice; layers, if not NULL, takes what the stage's sync depends on.
-static struct stage_times stage_times_of(const struct hearing *h, int stage, int slice, struct layer_terms *layers)
+// Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins sync_group.
+static struct stage_times stage_times_of(const struct hearing *h, int stage, int slice, struct layer_terms *layers, int sync_group)
 {
     const struct plan_stage *x = &h->plan->stages[stage];
     int group = judged_group(h, stage), left = x->recomputed_layers, priced_run = -1;
@@ -110,7 +110,7 @@ static struct stage_times stage_times_of(const struct hearing *h, int stage, int
         enum recompute mode = layer_mode(h, x, run, &left);
         if (run != priced_run) {
             d = layer_duration_of(&h->assay, run, group, slice);
-            if (layers) sync = layer_sync_ns(&h->assay, run, group, gradient_rank(h, stage));
+            if (layers) sync = layer_sync_ns(&h->assay, run, sync_group, gradient_rank(h, stage));
             priced_run = run;
         }
         add_layer(&t, &d, mode);
@@ -124,15 +124,25 @@ static struct sum sync_of_stage(const struct hearing *h, int stage, const struct
     return sync_behind_gradients(h, layers, h->plan->stages[stage].layer_count, sync_constant_ns(&h->assay, judged_group(h, stage)));
 }
 
-// Over a ring of unlike links: what the stage's sync would take if all were like the one that makes it longest.
+// If all links of the ring were like this one; where GPUs of two kinds meet, each term is the slower one's.
+static struct sum sync_over_link(const struct hearing *h, int stage, const struct ring_link *link, struct layer_terms *layers)
+{
+    int count = h->plan->stages[stage].layer_count;
+    struct layer_terms *other = TAKE(h->arena, count, struct layer_terms);
+    for (int end = 0; end < 2; end++) h->ring_entries[link->ends[end]]->link = link->link;
+    stage_times_of(h, stage, 0, layers, link->ends[0]);
+    stage_times_of(h, stage, 0, other, link->ends[1]);
+    for (int i = 0; i < count; i++)
+        if (other[i].sync_ns > layers[i].sync_ns) layers[i].sync_ns = other[i].sync_ns;
+    int64_t constants[2] = {sync_constant_ns(&h->assay, link->ends[0]), sync_constant_ns(&h->assay, link->ends[1])};
+    return sync_behind_gradients(h, layers, count, constants[constants[1] > constants[0]]);
+}
+
 static struct sum sync_over_ring(const struct hearing *h, int stage, struct layer_terms *layers)
 {
     struct sum longest = {-1, 0};
-    struct group_link *entry = h->ring_entries[judged_group(h, stage)];
     for (int i = 0; i < h->rings[stage].count; i++) {
-        entry->link = h->rings[stage].links[i];
-        stage_times_of(h, stage, 0, layers);
-        struct sum sync = sync_of_stage(h, stage, layers);
+        struct sum sync = sync_over_link(h, stage, &h->rings[stage].links[i], layers);
         if (sync.value > longest.value) longest = sync;
     }
     return longest;
@@ -141,7 +151,7 @@ static struct sum sync_over_ring(const struct hearing *h, int stage, struct laye
 static void hear_slice_passes(struct hearing *h, int stage, int slice)
 {
     struct plan_slice *x = &h->plan->stages[stage].slices[slice - 1];
-    struct stage_times t = stage_times_of(h, stage, slice, NULL);
+    struct stage_times t = stage_times_of(h, stage, slice, NULL, -1);
     hear_price(h, stage, arena_print(h->arena, "forward of slice %d", slice), &x->forward_ns, t.forward);
     hear_price(h, stage, arena_print(h->arena, "backward of slice %d", slice), &x->backward_ns, t.backward);
 }
@@ -150,7 +160,7 @@ static void hear_layer_prices(struct hearing *h, int stage)
 {
     struct plan_stage *x = &h->plan->stages[stage];
     struct layer_terms *layers = TAKE(h->arena, x->layer_count, struct layer_terms);
-    struct stage_times t = stage_times_of(h, stage, 0, layers);
+    struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
     if (learns_locally(h, stage)) {
         const struct local_loss *l = &h->problem->job.local_loss;
         sum_add(&t.forward, judged_nanoseconds((long double)l->forward_s));
