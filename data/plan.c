@@ -233,7 +233,7 @@ static enum status read_ranks(struct plan *p, const struct json *array, struct a
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0}, placement = {0};
+    struct json layout = {0}, groups = {0}, boundary = {0}, gradient = {0}, stages = {0}, effort = {0}, graph = {0}, ranks = {0}, placement = {0}, extrapolated = {0};
     *p = (struct plan){0};
     TRY(document_read(&p->document, path, "plumbline.plan", arena, err));
     struct json_field fields[] = {
@@ -262,6 +262,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_ARRAY("stages", REQUIRED, &stages),
         FIELD_ARRAY("ranks", OPTIONAL, &ranks),
         FIELD_OBJECT("placement", OPTIONAL, &placement),
+        FIELD_ARRAY("extrapolated", OPTIONAL, &extrapolated),
         FIELD_COUNT("seed", OPTIONAL, &p->seed, 0, JSON_COUNT_MAX),
         FIELD_OBJECT("effort", OPTIONAL, &effort),
     };
@@ -275,6 +276,7 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
     TRY(read_stages(p, &stages, arena, err));
     TRY(read_ranks(p, &ranks, arena, err));
     if (json_is_present(&placement)) TRY(plan_placement_get(&placement, p, arena, err));
+    TRY(plan_extrapolations_get(&extrapolated, p, arena, err));
     return read_effort(&effort, &p->effort, arena, err);
 }
 
@@ -415,6 +417,7 @@ static void put_head(struct json_writer *w, const struct plan *p)
     json_put_number(w, "gap", plan_gap(p));
     json_put_number(w, "gap_asked", p->gap_asked);
     put_range(w, p);
+    if (p->extrapolated_count) plan_extrapolations_put(w, p);
     json_put_count(w, "embedding_sync_ns", p->embedding_sync_ns);
     json_put_number(w, "embedding_sync_s", seconds(p->embedding_sync_ns));
     layout_put(w, "layout", &p->layout);

@@ -68,6 +68,16 @@ struct plan_placement {
     int slowest;                    // replica
 };
 
+// A number of the costs that the plan's prices took beyond what it was fitted on: an argument from `least` to `greatest` (FLOP, bytes)
+// where the samples went from valid_low to valid_high.
+struct plan_extrapolation {
+    const char *cost;               // its key in the costs
+    const char *gpu;
+    const char *of;                 // what was priced furthest outside: "run block: ffn", "messages behind block" ...
+    double least, greatest, valid_low, valid_high;
+};
+double plan_extrapolation_times(const struct plan_extrapolation *e);     // how many times beyond the nearer end, at its worst; above 1
+
 struct plan_effort { int64_t boxes, relaxations, path_rows; double seconds; };
 
 struct plan {
@@ -79,6 +89,8 @@ struct plan {
     double gap_asked;
     // The same decision with every number of the costs at the fast and at the slow end of its interval; both 0: not worked out.
     int64_t iteration_low_ns, iteration_high_ns;
+    struct plan_extrapolation *extrapolated;    // [extrapolated_count]
+    int extrapolated_count;
     int64_t runner_up_ns;               // best time found with another layout; 0: none
     bool runner_up_inside;              // of low to high: the costs do not tell the two apart
     int64_t embedding_sync_ns;

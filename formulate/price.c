@@ -57,7 +57,7 @@ static double padded(const struct shape *shape, double t)
     return shape->vocabulary_multiple > 1 ? ceil((double)shape->vocabulary / multiple) * multiple : (double)shape->vocabulary;
 }
 
-static struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
+struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
 {
     const struct layout *layout = &problem->job.layout;
     const struct shape *shape = &problem->model.shape;

@@ -60,6 +60,7 @@ enum status round_time(int64_t *ns, double seconds, const char *term, const char
 enum status round_bytes(int64_t *bytes, double value, const char *term, const char *of, struct error *err);
 
 // ---- price.c
+struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena);
 bool run_has_gradient(const struct pricing *x, const struct layer_run *run);   // trained, or something before it is
 
 // ---- price_links.c (section 2)

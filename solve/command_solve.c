@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "formulate/formulate.h"
 #include "formulate/price.h"
+#include "formulate/extrapolate.h"
 #include "formulate/range.h"
 #include "solve/certificate.h"
 #include "solve/certificate_space.h"
@@ -114,6 +115,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     plan->document.sources = sources;
     plan->document.source_count = count;
     TRY(range_of_plan(plan, problem, arena, err));
+    TRY(extrapolation_of_plan(plan, problem, arena, err));
     if (plan->stage_count) TRY(judge(plan, problem, arena, err));
     return plan_save(plan, path, arena, err);
 }

@@ -3,6 +3,15 @@
 
 #include "solve/report.h"
 
+static void print_extrapolated(struct report_out *out, const struct plan *plan)
+{
+    for (int i = 0; i < plan->extrapolated_count; i++) {
+        const struct plan_extrapolation *e = &plan->extrapolated[i];
+        report_print(out, "  beyond     %s of %s: used at %.3g to %.3g, fitted on %.3g to %.3g (%.3g times; %s)\n", e->cost, e->gpu, e->least, e->greatest,
+                     e->valid_low, e->valid_high, plan_extrapolation_times(e), e->of);
+    }
+}
+
 static void print_verdict(struct report_out *out, const struct plan *plan)
 {
     static const char *const sentences[] = {
@@ -22,6 +31,7 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
                  proven ? "proven optimal" : sentences[plan->outcome]);
     report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
                  100 * plan_gap(plan), 100 * plan->gap_asked);
+    print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
     report_print(out, "  costs      leave %s to %s open", report_time(plan->iteration_low_ns, out->arena),
                  report_time(plan->iteration_high_ns, out->arena));

@@ -1,5 +1,6 @@
 // Prices of layouts and layers beyond the dense, unsharded, whole ones, against published counts, closed forms and laws: what
 // slices, splits and shards of a pass add up to; parameters of a published mixture and of published adapters.
+#include "formulate/extrapolate.h"
 #include "formulate/price.h"
 
 #include <math.h>
@@ -82,6 +83,101 @@ static const struct priced *price(struct bench *b)
 static struct priced_run block_of(struct bench *b) { return price(b)->runs[BLOCK]; }
 
 static void near_to(int64_t a, int64_t b) { if (llabs(a - b) > 1) fail_msg("%lld and %lld", (long long)a, (long long)b); }
+
+// ---- rates of the way back
+
+static int64_t backward_of(struct bench *b) { return block_of(b).backward_ns[0]; }
+
+// FL = 32 212 254 720, FA = 4 x 2 x 512 x 256 x 1024 = 1 073 741 824 and 2.5 times that backward; FM = 10 x 1024 x 1024 x 2 +
+// 3 x 1024 x 4096 x 2 = 46 137 344, twice backward.
+static void rates_of_the_way_back(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b);
+    int64_t before = backward_of(&b), forward = block_of(&b).forward_ns[0];
+    near_to(before, 10000 + 2 * 322123 + 53687 + 92275);
+    b.precisions[0].data_gradient_flop_per_s = exactly(50e12);
+    near_to(backward_of(&b), before + 322123);
+    b.precisions[0].weight_gradient_flop_per_s = exactly(200e12);
+    near_to(backward_of(&b), before + 322123 - 161061);
+    b.precisions[0].backward_attention_flop_per_s = exactly(25e12);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687);
+    b.gpu.backward_memory_bytes_per_s = exactly(2e12);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687 - 46137);
+    b.gpu.backward_overhead_s = exactly(30e-6);
+    near_to(backward_of(&b), before + 322123 - 161061 + 53687 - 46137 + 20000);
+    near_to(block_of(&b).forward_ns[0], forward);
+    b.gpu.forward_factor = exactly(1.5), b.gpu.backward_factor = exactly(2);
+    near_to(block_of(&b).forward_ns[0], 10000 + (forward - 10000) * 3 / 2);
+    int64_t kernels = before - 10000 + 322123 - 161061 + 53687 - 46137;
+    assert_in_range(backward_of(&b), 30000 + 2 * kernels - 4, 30000 + 2 * kernels + 4);
+    b.problem.job.layout.schedule = SCHEDULE_ZB_H1;
+    near_to(block_of(&b).weight_ns[0], 322123);                         // half of it at twice the rate, twice
+    end(&b);
+}
+
+// Bytes of all matrices of a pass of products: e (Q + n (4 h + 2 q + 2 kv + 3 f)), Q = 1024 x (2048 + 1024 + 12288).
+static void operands_take_time(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b);
+    struct priced_run before = block_of(&b);
+    int64_t head = b.priced.runs[HEAD].forward_ns[0];
+    b.precisions[0].operand_bytes_per_s = exactly(1e12);
+    double bytes = 2 * (1024.0 * 15360 + 1024.0 * (4096 + 2048 + 1024 + 12288));
+    struct priced_run with = block_of(&b);
+    near_to(with.forward_ns[0], before.forward_ns[0] + (int64_t)(bytes / 1e3));
+    near_to(with.backward_ns[0], before.backward_ns[0] + 2 * (int64_t)(bytes / 1e3));
+    near_to(b.priced.runs[HEAD].forward_ns[0], head + (int64_t)(2 * (1024.0 * 32000 + 1024.0 * 33024) / 1e3));
+    end(&b);
+}
+
+static void set_range(struct estimate *e, double low, double high) { e->valid_low = low, e->valid_high = high; }
+
+static const struct plan_extrapolation *find_cost(const struct plan *p, const char *cost)
+{
+    for (int i = 0; i < p->extrapolated_count; i++)
+        if (!strcmp(p->extrapolated[i].cost, cost)) return &p->extrapolated[i];
+    return NULL;
+}
+
+// A plan says which numbers it used beyond their samples, and how far; within them it says nothing.
+static void beyond_the_samples(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct plan plan = {.stage_count = 2};
+    struct plan_stage stages[2] = {{.first_layer = 0, .layer_count = 4}, {.first_layer = 4, .layer_count = 4}};
+    static struct segment segments[1];
+    begin(&b);
+    plan.stages = stages;
+    if (extrapolation_of_plan(&plan, &b.problem, &b.arena, &b.err) != OK) fail_msg("%s", b.err.text);
+    assert_int_equal(plan.extrapolated_count, 0);                       // no range is stated
+    // Products: attention projection 2 x 1024 x 1024 x 1024, ..., logits 2 x 1024 x 1024 x 32000.
+    double least = 2147483648.0, greatest = 67108864000.0;
+    set_range(&b.precisions[0].gemm_flop_per_s, least, greatest);
+    set_range(&b.precisions[0].attention_flop_per_s, 1e9, 2e9);
+    b.precisions[0].data_gradient_flop_per_s = exactly(1e14);
+    set_range(&b.precisions[0].data_gradient_flop_per_s, least * 2, greatest / 4);
+    segments[0] = (struct segment){0, exactly(1e-5), exactly(1e10)};
+    set_range(&segments[0].seconds, 1, 1048576), set_range(&segments[0].bytes_per_s, 1, 1048576);
+    b.table = (struct collective_times){.gpu = "G", .send = true, .ranks = 2, .segment_count = 1, .segments = segments};
+    b.problem.costs.collectives = &b.table;
+    b.problem.costs.collective_count = 1;
+    if (extrapolation_of_plan(&plan, &b.problem, &b.arena, &b.err) != OK) fail_msg("%s", b.err.text);
+    assert_int_equal(plan.extrapolated_count, 2);
+    const struct plan_extrapolation *e = find_cost(&plan, "data_gradient_flop_per_s");
+    assert_non_null(e);
+    assert_true(fabs(e->least / least - 1) < 1e-9 && fabs(e->greatest / greatest - 1) < 1e-9 && fabs(plan_extrapolation_times(e) - 4) < 1e-9);
+    assert_string_equal(e->of, "head, logits");
+    e = find_cost(&plan, "collectives: messages of 2 in a node");       // n h e = 2 MiB
+    assert_non_null(e);
+    assert_true(fabs(plan_extrapolation_times(e) - 2) < 1e-9);
+    assert_string_equal(e->gpu, "G");
+    end(&b);
+}
 
 // ---- passes
 
@@ -581,6 +677,7 @@ int main(void)
         cmocka_unit_test(launches_bound_small_layers),
         cmocka_unit_test(tables_of_collectives),
         cmocka_unit_test(segments_of_collectives),
+        cmocka_unit_test(rates_of_the_way_back), cmocka_unit_test(operands_take_time), cmocka_unit_test(beyond_the_samples),
         cmocka_unit_test(transfers_have_their_own_bandwidth),
         cmocka_unit_test(attention_hides_the_ring),
         cmocka_unit_test(states_by_zero_stage),
