@@ -19,6 +19,10 @@ enum status price_problem_at_end(struct priced *priced, const struct problem *pr
 enum status price_terms(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
 // Once more the times alone, of a priced problem whose costs have changed in nothing else (the ends of their intervals).
 enum status price_times(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err);
+// One layer's kernels on one device of the group, one micro-batch without slices: what the rates alone say, without the overheads,
+// factors, collectives and gathers of a pass. For holding measured layers against them. false: the costs lack the GPU or precision.
+struct layer_kernels { double forward_flop, forward_s, backward_s, selective_s; };
+bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run, int group);
 // Bytes of a device of the group that stand outside of the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct problem *problem, int group);
 

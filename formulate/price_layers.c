@@ -83,6 +83,19 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
     c->weight *= backward;
 }
 
+bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem, int run, int group)
+{
+    struct pricing x = pricing_of(problem, NULL, NULL);
+    const struct layer_run *layers = &problem->model.runs[run];
+    if (!x.gpus[group] || !x.rates[group] || layers->kind == LAYER_MEASURED) return false;
+    struct slice whole = slice_of(&x, 0);
+    struct layer_work work = work_of_layer(&x, layers, &whole);
+    struct compute c = compute_of(&x, layers, &work, group);
+    *to = (struct layer_kernels){work.linear + work.adapters + work.attention, c.forward, c.backward,
+                                 c.attention + work.scores / x.gpus[group]->memory_bytes_per_s.value};
+    return true;
+}
+
 // One after the other, or the one beside the other, which slows both.
 static double joined(const struct pricing *x, double pass, double gather)
 {
