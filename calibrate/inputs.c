@@ -36,14 +36,26 @@ static void join_samples(struct inputs *in, int document, const int *map, struct
     }
 }
 
+// Hosts that measure links call themselves as they like: a device's name is that of the documents that measured the device.
+static bool names_device(const struct samples *s)
+{
+    bool links = s->sample_count > 0;
+    for (int i = 0; i < s->sample_count; i++) links = links && (s->samples[i].kind == SAMPLE_LINK || s->samples[i].kind == SAMPLE_COLLECTIVE);
+    return !links;
+}
+
 enum status inputs_join(struct inputs *in, struct samples *documents, int count, const char *name, struct arena *arena, struct error *err)
 {
     int samples = 0, endpoints = 0, quantities = 0;
-    *in = (struct inputs){.documents = documents, .document_count = count, .all = {.document = documents[0].document, .machine = documents[0].machine}};
+    int first = 0;
+    while (first < count && !names_device(&documents[first])) first++;
+    if (first == count) first = 0;
+    const struct samples *device = &documents[first];
+    *in = (struct inputs){.documents = documents, .document_count = count, .all = {.document = device->document, .machine = device->machine}};
     for (int d = 0; d < count; d++) {
-        if (!name && strcmp(documents[d].machine.gpu, documents[0].machine.gpu))
-            return fail(err, BAD_INPUT, "%s: machine.gpu: %s, but \"%s\" in %s; --name says what the costs call them both", documents[d].document.path,
-                        arena_print(arena, "\"%s\"", documents[d].machine.gpu), documents[0].machine.gpu, documents[0].document.path);
+        if (!name && names_device(&documents[d]) && strcmp(documents[d].machine.gpu, device->machine.gpu))
+            return fail(err, BAD_INPUT, "%s: machine.gpu: \"%s\", but \"%s\" in %s; --name says what the costs call them both", documents[d].document.path,
+                        documents[d].machine.gpu, device->machine.gpu, device->document.path);
         samples += documents[d].sample_count;
         endpoints += documents[d].endpoint_count;
         quantities += documents[d].quantity_count;

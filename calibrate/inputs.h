@@ -5,7 +5,8 @@
 #include "calibrate/points.h"
 
 struct inputs {
-    struct samples all;         // of all documents, in their order; endpoints of one name are one endpoint. Its path: the first document's
+    struct samples all;         // of all documents, in their order; endpoints of one name are one endpoint. Its machine: that of the
+                                // first document that measured more than links
     struct samples *documents;
     int document_count;
     int *document_of;           // [all.sample_count]

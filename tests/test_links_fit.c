@@ -258,11 +258,47 @@ static void test_cluster(void **state)
     assert_int_equal(links_to_cluster(&cluster, &c.costs, &c.links, "G", *state, &err), BAD_INPUT);
 }
 
+// Documents of links take the device's name from those that measured it; endpoints of one name are one; two devices need a name.
+static void test_several_documents(void **state)
+{
+    struct samples documents[3];
+    struct inputs in;
+    struct error err = {OK, ""};
+    put_links(&documents[0], 5, *state);
+    put_links(&documents[1], 6, *state);
+    documents[0].machine.gpu = "some host";
+    documents[2] = (struct samples){.machine = {.gpu = "G"}, .document = {.path = "memory.json"}};
+    static double bytes[] = {5e8, 6e8, 7e8};
+    static struct quantity context = {"context_bytes", bytes, 3};
+    documents[2].quantities = &context, documents[2].quantity_count = 1;
+    assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), OK);
+    assert_string_equal(in.all.machine.gpu, "G");
+    assert_int_equal(in.all.endpoint_count, ENDPOINTS);
+    assert_int_equal(in.all.sample_count, documents[0].sample_count + documents[1].sample_count);
+    struct calibration c;
+    struct precision_costs rates = {.precision = FP32, .gemm_flop_per_s = {1e12, 1e12, 1e12, ORIGIN_PUBLISHED, "sheet", 0, 0},
+                                    .attention_flop_per_s = {1e12, 1e12, 1e12, ORIGIN_PUBLISHED, "sheet", 0, 0}};
+    struct gpu_costs known = {.gpu = "G", .precisions = &rates, .precision_count = 1, .memory_bytes_per_s = {1e11, 1e11, 1e11, ORIGIN_PUBLISHED, "sheet", 0, 0}};
+    struct costs base = {.name = "base", .document = {.path = "base.json"}, .gpus = &known, .gpu_count = 1, .transfer_share = {0, 0, 1}};
+    const struct calibrate_settings settings = {.output = "costs.json", .base = &base};
+    if (calibrate(&c, &in, &settings, *state, &err) != OK) fail_msg("%s", err.text);
+    assert_null(c.lacking);
+    assert_true(c.costs.gpu_count == 1 && c.costs.collective_count == 3 && c.costs.document.source_count == 4);
+    const struct gpu_costs *g = &c.costs.gpus[0];
+    assert_true(g->constant_bytes.value == 6e8 && g->constant_bytes.low == 5e8 && g->constant_bytes.high == 7e8 && g->constant_bytes.origin == ORIGIN_MEASURED);
+    assert_true(g->memory_bytes_per_s.value == 1e11 && g->memory_bytes_per_s.origin == ORIGIN_PUBLISHED);
+    assert_true(g->precision_count == 1 && known.precision_count == 1 && known.constant_bytes.value == 0);      // the base is as before
+    assert_true(c.links.channels[0].fit.point_count == 2 * SIZES);
+    documents[1].machine.gpu = "other", documents[1].samples[0].kind = SAMPLE_MEMORY;
+    assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), BAD_INPUT);
+    assert_int_equal(inputs_join(&in, documents, 3, "both", *state, &err), OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pairs), cmocka_unit_test(test_no_needless_segments), cmocka_unit_test(test_three_protocols),
-        cmocka_unit_test(test_tables), cmocka_unit_test(test_cluster),
+        cmocka_unit_test(test_tables), cmocka_unit_test(test_cluster), cmocka_unit_test(test_several_documents),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
