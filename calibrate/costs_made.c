@@ -41,6 +41,14 @@ static void take_rate(struct estimate *to, const struct calibration *c, const st
     to->valid_high = f->points[f->point_count - 1].work;
 }
 
+// A line without traffic says that there is none beside its rate, whatever other costs say of theirs.
+static void take_traffic(struct estimate *to, const struct calibration *c, const struct fit *f, struct arena *arena)
+{
+    if (!f) return;
+    *to = (struct estimate){.origin = ORIGIN_FITTED};
+    if (f->traffic_rate.value > 0) *to = fitted(c, f->traffic_rate, f, arena);
+}
+
 // calls[i] times the overhead of fits[i]; half-widths add like independent errors.
 static struct interval sum_overheads(const struct fit *const *fits, const int *calls, int count)
 {
@@ -157,8 +165,10 @@ static void take_precision(struct gpu_costs *g, const struct calibration *c, con
     take_rate(&to->data_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_DATA], arena);
     take_rate(&to->weight_gradient_flop_per_s, c, p->kernels[KERNEL_GEMM_WEIGHT], arena);
     const struct fit *gemm = p->kernels[KERNEL_GEMM];
-    if (gemm && gemm->traffic_rate.value > 0) to->operand_bytes_per_s = fitted(c, gemm->traffic_rate, gemm, arena);
+    take_traffic(&to->operand_bytes_per_s, c, gemm, arena);
     take_rate(&to->low_rank_flop_per_s, c, p->kernels[KERNEL_LOW_RANK], arena);
+    const struct fit *low_rank = p->kernels[KERNEL_LOW_RANK];
+    take_traffic(&to->low_rank_bytes_per_s, c, low_rank, arena);
     if (!(to->gemm_flop_per_s.value > 0)) {
         g->precision_count--;           // without products nothing is priced
         return;

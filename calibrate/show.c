@@ -156,6 +156,7 @@ static void show_costs(FILE *to, const struct gpu_costs *g)
         show_estimate(to, "attention", &p->attention_flop_per_s, gflop_per_s);
         show_estimate(to, "  backward", &p->backward_attention_flop_per_s, gflop_per_s);
         show_estimate(to, "low-rank compression", &p->low_rank_flop_per_s, gflop_per_s);
+        show_estimate(to, "  its traffic", &p->low_rank_bytes_per_s, gb_per_s);
     }
     show_estimate(to, "memory", &g->memory_bytes_per_s, gb_per_s);
     show_estimate(to, "  backward", &g->backward_memory_bytes_per_s, gb_per_s);

@@ -18,6 +18,7 @@ const struct cost_key cost_keys[] = {
     OF_PRECISION("data_gradient_flop_per_s", data_gradient_flop_per_s, COST_RATE, 0, 1e21),
     OF_PRECISION("weight_gradient_flop_per_s", weight_gradient_flop_per_s, COST_RATE, 0, 1e21),
     OF_PRECISION("operand_bytes_per_s", operand_bytes_per_s, COST_RATE, 0, 1e21),
+    OF_PRECISION("low_rank_bytes_per_s", low_rank_bytes_per_s, COST_RATE, 0, 1e21),
     OF_PRECISION("backward_attention_flop_per_s", backward_attention_flop_per_s, COST_RATE, 0, 1e21),
     OF_GPU("backward_memory_bytes_per_s", backward_memory_bytes_per_s, COST_RATE, 0, 1e21),
     OF_GPU("backward_overhead_s", backward_overhead_s, COST_TIME, 0, 1e6),

@@ -13,6 +13,7 @@ const struct optional_cost optional_precision_costs[OPTIONAL_PRECISION_COSTS] = 
     {"data_gradient_flop_per_s", offsetof(struct precision_costs, data_gradient_flop_per_s), 1e21},
     {"weight_gradient_flop_per_s", offsetof(struct precision_costs, weight_gradient_flop_per_s), 1e21},
     {"operand_bytes_per_s", offsetof(struct precision_costs, operand_bytes_per_s), 1e21},
+    {"low_rank_bytes_per_s", offsetof(struct precision_costs, low_rank_bytes_per_s), 1e21},
     {"backward_attention_flop_per_s", offsetof(struct precision_costs, backward_attention_flop_per_s), 1e21},
 };
 

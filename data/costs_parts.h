@@ -14,7 +14,7 @@ void estimate_put(struct json_writer *w, const char *key, const struct estimate 
 
 // An estimate that need not be stated: its key, its place in the struct, its range.
 struct optional_cost { const char *key; size_t offset; double high; };
-enum { OPTIONAL_GPU_COSTS = 17, OPTIONAL_PRECISION_COSTS = 5, OPTIONAL_TRANSFER_COSTS = 1 + NIC_KIND_COUNT, OPTIONAL_COSTS = 5 };
+enum { OPTIONAL_GPU_COSTS = 17, OPTIONAL_PRECISION_COSTS = 6, OPTIONAL_TRANSFER_COSTS = 1 + NIC_KIND_COUNT, OPTIONAL_COSTS = 5 };
 extern const struct optional_cost optional_gpu_costs[OPTIONAL_GPU_COSTS], optional_precision_costs[OPTIONAL_PRECISION_COSTS], optional_transfer_costs[OPTIONAL_TRANSFER_COSTS],
     optional_costs[OPTIONAL_COSTS];
 

@@ -25,12 +25,12 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run, str
 }
 
 // What an option does to the sync of one layer.
-struct compression { double saved_bytes, flop, feedback_bytes; int matrix_count; };
+struct compression { double saved_bytes, flop, traffic, feedback_bytes; int matrix_count; };
 
 static struct compression compress(const struct pricing *x, const struct layer_run *run, double rank)
 {
     struct matrix matrices[MATRICES_MAX];
-    struct compression all = {0, 0, 0, 0};
+    struct compression all = {0, 0, 0, 0, 0};
     int count = rank > 0 && x->zero < 2 ? matrices_of(x, run, matrices) : 0;
     for (int i = 0; i < count; i++) {
         double rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
@@ -38,6 +38,7 @@ static struct compression compress(const struct pricing *x, const struct layer_r
         if (sent >= values) continue;
         all.saved_bytes += x->e_g * (values - sent);
         all.feedback_bytes += x->e_g * values;
+        all.traffic += 2 * x->e_g * (values + sent);
         all.flop += 6 * rows * columns * rank + 2 * rows * rank * rank;
         all.matrix_count++;
     }
@@ -109,7 +110,7 @@ static double sync_s(const struct pricing *x, const struct layer_run *run, const
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = x->gpus[group];
-    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value +
+    return seconds + compression->flop / x->rates[group]->low_rank_flop_per_s.value + low_rank_traffic_s(x, group, compression->traffic) +
            2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 

@@ -30,12 +30,19 @@ static double sent_bytes(const struct pricing *x, const struct message *m, doubl
     return m->scattered ? m->bytes / x->t : m->bytes;
 }
 
+double low_rank_traffic_s(const struct pricing *x, int group, double bytes)
+{
+    double rate = x->rates[group]->low_rank_bytes_per_s.value;
+    return rate > 0 ? bytes / rate : 0;
+}
+
 // Compress and orthogonalise on the sender, decompress on the receiver.
 static double compression_s(const struct pricing *x, const struct message *m, double rank, int sender, int receiver)
 {
     const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
     double sends_rate = x->rates[sender]->low_rank_flop_per_s.value, receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
-    return (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate + sends->compression_overhead_s.value +
+    double bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
+    return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) + (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate + sends->compression_overhead_s.value +
            2 * m->rows * m->columns * rank / receives_rate + receives->compression_overhead_s.value;
 }
 

@@ -122,6 +122,7 @@ enum status price_sync_constants(struct pricing *x, struct error *err);
 enum status price_embedding_sync(struct pricing *x, struct error *err);
 
 // ---- price_transfers.c (section 6)
+double low_rank_traffic_s(const struct pricing *x, int group, double bytes);    // what compression takes to move them; 0 where no rate is stated
 enum status price_transfers(struct pricing *x, struct error *err);
 // One slice of message `m`, sent from `from` to `to` (groups: whose compression it is) over these links and back, into the
 // PART_COUNT prices at forward_ns[at] and backward_ns[option][at].

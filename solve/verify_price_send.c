@@ -29,13 +29,21 @@ static bool compressed_bytes(const struct assay *a, struct message m, int rank, 
     return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
 }
 
+// Seconds that a byte of the matrix or of its factors takes beside the FLOP.
+static long double traffic_share(const struct assay *a, int group)
+{
+    long double rate = rates_of(a, group)->low_rank_bytes_per_s.value;
+    return rate > 0 ? 1 / rate : 0;
+}
+
 // Compressing, orthogonalising, decompressing.
 static long double compression_s(const struct assay *a, struct message m, struct sending s)
 {
     long double r = s.rank, values = m.rows * m.columns;
     return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
            gpu_of(a, s.sender)->compression_overhead_s.value + 2 * values * r / low_rank_rate(a, s.receiver) +
-           gpu_of(a, s.receiver)->compression_overhead_s.value;
+           gpu_of(a, s.receiver)->compression_overhead_s.value +
+           a->value_bytes * (values + r * (m.rows + m.columns)) * (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
 }
 
 // Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share what they send.

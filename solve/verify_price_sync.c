@@ -99,6 +99,9 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
         if (!matrix_shrinks(m, rank)) continue;
         s.kept_values += m.rows * m.columns;
         s.saved_values += m.rows * m.columns - r * (m.rows + m.columns);
+        const struct precision_costs *rates = group >= 0 ? rates_of(a, group) : NULL;
+        if (rates && rates->low_rank_bytes_per_s.value > 0)          // to compress and to decompress
+            s.work_s += 2 * a->problem->job.gradient_bytes_per_value * (m.rows * m.columns + r * (m.rows + m.columns)) / (long double)rates->low_rank_bytes_per_s.value;
         if (group >= 0)
             s.work_s += (6 * m.rows * m.columns * r + 2 * m.rows * r * r) / rates_of(a, group)->low_rank_flop_per_s.value +
                         2 * (long double)gpu_of(a, group)->compression_overhead_s.value;

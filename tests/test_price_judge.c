@@ -60,6 +60,7 @@ static struct precision_costs random_rates(enum precision precision, struct rand
                                       .misaligned_gemm_share = sometimes(rng, 40, 0.3, 1),
                                       .data_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
                                       .weight_gradient_flop_per_s = sometimes(rng, 40, 50e12, 700e12),
+                                      .low_rank_bytes_per_s = sometimes(rng, 40, 5e11, 2e12),
                                       .operand_bytes_per_s = sometimes(rng, 40, 1e12, 2e13),
                                       .backward_attention_flop_per_s = sometimes(rng, 40, 50e12, 300e12)};
 }
