@@ -1,0 +1,24 @@
+// The checker's second ear: proofs in the format of VIPR (Cheung, Gleixner and Steffy, IPCO 2017; format 1.0 and 1.1), of any
+// mixed-integer linear program. All numbers are rationals of arbitrary precision. It is strict where the format's own checker
+// is known to be lenient (docs/PROOFS.md 8): every solution is tried on every constraint, rounding asks for whole
+// coefficients on integer variables alone, a disjunction for a whole right-hand side, nothing is referred to before it is there.
+#ifndef PLUMBLINE_SOLVE_CHECK_VIPR_H
+#define PLUMBLINE_SOLVE_CHECK_VIPR_H
+
+#include "solve/check.h"
+
+struct check_vipr_result {
+    bool accepted;
+    char reason[CHECK_REASON_MAX];      // why not
+    bool infeasible;                    // what the file says: there is no solution
+    bool minimises;
+    const char *lower, *upper;          // or: the best objective value lies in between ("-inf", "inf"), as the file writes them
+    int variables, integers, constraints, solutions, derivations, assumptions, combinations, roundings, disjunctions;
+    uint64_t work;
+};
+
+// OK: heard; *result says whether it is proven. BAD_INPUT: a file that is not of this format.
+enum status check_vipr(struct check_vipr_result *result, const struct check_text *file, uint64_t work_limit, struct arena *arena,
+                       struct error *err);
+
+#endif

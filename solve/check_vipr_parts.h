@@ -1,0 +1,84 @@
+// What the files that hear VIPR share. The only header that includes GMP.
+#ifndef PLUMBLINE_SOLVE_CHECK_VIPR_PARTS_H
+#define PLUMBLINE_SOLVE_CHECK_VIPR_PARTS_H
+
+#include <gmp.h>
+
+#include "solve/check_choices.h"
+#include "solve/check_vipr.h"
+
+enum {
+    VIPR_DIGITS_MOST = 20000,           // of a number in the file
+    VIPR_BITS_MOST = 1 << 18,           // of a number that is worked out
+    VIPR_FILE_MOST = 1 << 27,
+    VIPR_VARIABLES_MOST = 1 << 22,
+    VIPR_SETS_MOST = 1 << 26,           // members of all sets of assumptions together
+};
+
+struct vipr_terms { int count, *columns; mpq_t *values; };      // columns ascending, values not 0
+
+struct vipr_pair { int column; mpq_t value; };
+
+struct vipr_row {
+    int sense;                          // -1: <=, 0: =, 1: >=
+    mpq_t right;
+    const struct vipr_terms *terms;     // the objective's where the file says OBJ
+    bool is_assumption;
+    const int *set;                     // assumptions that it rests on, ascending
+    int set_count;
+    int last_use;                       // no row behind this one may refer to it; -1: any may
+};
+
+struct vipr {
+    const struct check_text *file;
+    const char *at, *end;
+    int line;
+    const char *token;                  // the one last read, ended by '\0' in a copy
+    size_t length;
+    char *copy;                         // [longest token + 1]
+    struct error *err;
+    struct check_vipr_result *result;
+    uint64_t work;                      // left
+    int64_t set_room;
+    struct arena *arena;
+
+    struct vipr_pair *pairs;            // scratch of a row
+    int pair_capacity;
+
+    int variables;
+    bool *integer;                      // [variable]
+    bool minimises;
+    struct vipr_terms objective;
+    struct vipr_row *rows;              // constraints, then what is derived
+    int row_count, constraint_count;
+    bool infeasible, has_lower, has_upper;
+    mpq_t lower, upper;
+    int solution_count;
+    mpq_t best;                         // objective value of the best solution
+    bool cut_off;                       // only what is better than the best solution was looked at
+
+    mpq_t *sum, sum_right, scratch;     // [variable]
+    bool *touched;
+    int *touched_columns, touched_count, sum_sense;
+};
+
+// ---- tokens and numbers
+enum status vipr_next(struct vipr *v);                                          // BAD_INPUT at the end of the file
+enum status vipr_refuse(const struct vipr *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum status vipr_keyword(struct vipr *v, const char *word);
+enum status vipr_integer(struct vipr *v, const char *what, int low, int high, int *to);
+enum status vipr_number(struct vipr *v, mpq_t to);                              // of the token at hand
+enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b);           // work of one operation with these two
+bool vipr_is_whole(const mpq_t q);
+void vipr_init(mpq_t q, struct arena *arena);                                   // cleared with the arena
+
+// ---- sections
+enum status vipr_read_terms(struct vipr *v, struct vipr_terms *to);             // count at hand, then pairs
+enum status vipr_read_row(struct vipr *v, struct vipr_row *row);                // name, sense, right-hand side, terms
+enum status vipr_read_problem(struct vipr *v);                                  // up to CON
+enum status vipr_read_claim(struct vipr *v);                                    // RTP, SOL
+enum status vipr_derive(struct vipr *v);                                        // DER
+
+#define VIPR_NOT_PROVEN(v, ...) fail((v)->err, (enum status)NOT_PROVEN, __VA_ARGS__)
+
+#endif
