@@ -8,11 +8,13 @@
 #include "data/options.h"
 #include "solve/check_space.h"
 #include "solve/check_verdict.h"
+#include "solve/check_vipr.h"
 #include "solve/space_open.h"
 
 command_function command_check;
 
-static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] [--statement FILE]";
+static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] [--statement FILE]\n"
+                            "       plumbline check FILE.vipr";
 
 enum { FILE_MOST = 1 << 28 };
 
@@ -186,6 +188,32 @@ static enum status hear_space(const struct check_text *certificate, const char *
     return OK;
 }
 
+// ---- VIPR
+
+static bool is_vipr(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 5 && !strcmp(path + length - 5, ".vipr");
+}
+
+static enum status hear_vipr(const char *path, int64_t work_limit, const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct check_text file;
+    struct check_vipr_result r;
+    TRY(read_whole(&file, path, arena, err));
+    TRY(check_vipr(&r, &file, (uint64_t)work_limit, arena, err));
+    int64_t us = microseconds_since(start);
+    *exit_code = r.accepted ? 0 : 1;
+    if (!r.accepted) printf("not proven: %s\n", r.reason);
+    else if (r.infeasible) printf("proven: the program has no solution\n");
+    else printf("proven: the %s of the objective is at least %s and at most %s\n", r.minimises ? "minimum" : "maximum", r.lower, r.upper);
+    if (!r.accepted) return OK;
+    printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows derived: %d assumptions, %d combinations, %d roundings, "
+           "%d disjunctions\n", r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions, r.combinations, r.roundings, r.disjunctions);
+    printf("  assumed    that the program is the one that is meant\n  took       %lld.%03lld s\n", (long long)(us / 1000000), (long long)(us / 1000 % 1000));
+    return OK;
+}
+
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     const char *paths[2];
@@ -205,6 +233,9 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
     if (helped) return OK;
+    if (is_vipr(paths[0]) && (count > 1 || to.verdict || to.statement))
+        return fail(err, BAD_INPUT, "%s: a VIPR file stands alone: no priced document, no -o, no --statement", paths[0]);
+    if (is_vipr(paths[0])) return hear_vipr(paths[0], work_limit, &start, exit_code, arena, err);
     if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(read_whole(&certificate, paths[0], arena, err));
     TRY(check_is_space(&is_space, &certificate, arena, err));

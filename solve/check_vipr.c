@@ -286,7 +286,7 @@ static enum status derive_row(struct vipr *v, struct vipr_row *row, int last, mp
 
 static enum status check_last(struct vipr *v)
 {
-    struct vipr_row goal = {.sense = v->minimises ? 1 : -1, .terms = &v->objective};
+    struct vipr_row *goal = TAKE(v->arena, 1, struct vipr_row);
     bool needed = v->minimises ? v->has_lower : v->has_upper;
     if (!v->infeasible && !needed) return OK;
     if (v->row_count == v->constraint_count) return VIPR_NOT_PROVEN(v, "DER: nothing is derived");
@@ -297,23 +297,25 @@ static enum status check_last(struct vipr *v)
     mpq_t *limit = v->minimises ? &v->lower : &v->upper;
     if (v->cut_off && (v->minimises ? mpq_cmp(v->best, *limit) < 0 : mpq_cmp(v->best, *limit) > 0))
         return VIPR_NOT_PROVEN(v, "RTP: a solution lies outside of the range");
-    vipr_init(goal.right, v->arena);
-    mpq_set(goal.right, *limit);
-    return dominates(row, &goal) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
+    goal->sense = v->minimises ? 1 : -1;
+    goal->terms = &v->objective;
+    vipr_init(goal->right, v->arena);
+    mpq_set(goal->right, *limit);
+    return dominates(row, goal) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
 }
 
 enum status vipr_derive(struct vipr *v)
 {
-    mpq_t factor;
     int count;
-    vipr_init(factor, v->arena);
+    mpq_t *factor = TAKE(v->arena, 1, mpq_t);
+    vipr_init(*factor, v->arena);
     TRY(vipr_keyword(v, "DER"));
     TRY(vipr_integer(v, "DER", 0, (int)((v->end - v->at) / 12), &count));
     // The rows' numbers keep their owners in the old array: they are never changed again.
     v->rows = arena_grow(v->arena, v->rows, (size_t)v->constraint_count, (size_t)v->constraint_count + (size_t)count, sizeof *v->rows);
     bool *used = TAKE(v->arena, v->constraint_count + count, bool);
     int last = v->constraint_count + count - 1;
-    for (int i = 0; i < count; i++, v->row_count++) TRY(derive_row(v, &v->rows[v->row_count], last, factor, used));
+    for (int i = 0; i < count; i++, v->row_count++) TRY(derive_row(v, &v->rows[v->row_count], last, *factor, used));
     v->result->derivations = count;
     while (v->at < v->end && strchr(" \t\r\n", *v->at)) v->at++;
     if (v->at < v->end) return vipr_refuse(v, "something stands behind the last row");
@@ -347,11 +349,12 @@ enum status check_vipr(struct check_vipr_result *result, const struct check_text
                        struct error *err)
 {
     struct error why = {OK, ""};
-    struct vipr v = {.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &why, .result = result,
-                     .work = work_limit, .set_room = VIPR_SETS_MOST, .arena = arena};
+    struct vipr *v = TAKE(arena, 1, struct vipr);       // its numbers are cleared with the arena
+    *v = (struct vipr){.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &why, .result = result,
+                       .work = work_limit, .set_room = VIPR_SETS_MOST, .arena = arena};
     *result = (struct check_vipr_result){.lower = "-inf", .upper = "inf"};
-    enum status status = hear(&v);
-    result->work = work_limit - v.work;
+    enum status status = hear(v);
+    result->work = work_limit - v->work;
     result->accepted = status == OK;
     if (status == OK) return OK;
     if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);

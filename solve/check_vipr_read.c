@@ -232,13 +232,13 @@ static enum status read_solution(struct vipr *v, int number, mpq_t *point, mpq_t
 
 enum status vipr_read_claim(struct vipr *v)
 {
-    mpq_t value;
-    vipr_init(value, v->arena);
+    mpq_t *value = TAKE(v->arena, 1, mpq_t);
+    vipr_init(*value, v->arena);
     vipr_init(v->best, v->arena);
     TRY(read_relation(v));
     TRY(vipr_keyword(v, "SOL"));
     TRY(vipr_integer(v, "SOL", 0, room_for(v, 3), &v->solution_count));
-    for (int i = 0; i < v->solution_count; i++) TRY(read_solution(v, i, v->sum, value));
+    for (int i = 0; i < v->solution_count; i++) TRY(read_solution(v, i, v->sum, *value));
     v->result->solutions = v->solution_count;
     if (v->infeasible) return v->solution_count ? VIPR_NOT_PROVEN(v, "SOL: a solution of what is said to have none") : OK;
     // The side that a solution proves.

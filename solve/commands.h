@@ -8,5 +8,6 @@ command_function command_solve;
 command_function command_verify;
 command_function command_report;
 command_function command_check;
+command_function command_vipr;
 
 #endif
