@@ -224,11 +224,11 @@ install: all
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
 FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c tests/support/fuzz_table.c \
-             tests/support/fuzz_certificate.c $(filter-out %_command.c,$(wildcard solve/check*.c))
+             tests/support/fuzz_certificate.c tests/support/fuzz_vipr.c tests/support/vipr_brute.c $(filter-out %_command.c,$(wildcard solve/check*.c))
 
 build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/check*.h tests/support/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lm
+	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lgmp -lm
 
 fuzz-keep-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
@@ -239,7 +239,7 @@ fuzz-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
 	ln -sf fuzz build/fuzz/fuzz-$*
 	build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 -rss_limit_mb=2048 \
-	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/json.dict build/fuzz/$* tests/fuzz/corpus/$*
+	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/$(if $(wildcard tests/fuzz/$*.dict),$*,json).dict build/fuzz/$* tests/fuzz/corpus/$*
 
 clean:
 	rm -rf build bin

@@ -40,7 +40,7 @@ static void ensure_pairs(struct vipr *v, int count)
 static enum status keep_pairs(struct vipr *v, struct vipr_terms *to, struct vipr_pair *pairs, int count)
 {
     int kept = 0;
-    qsort(pairs, (size_t)count, sizeof *pairs, by_column);
+    if (count > 1) qsort(pairs, (size_t)count, sizeof *pairs, by_column);
     for (int i = 1; i < count; i++)
         if (pairs[i].column == pairs[i - 1].column) return vipr_refuse(v, "variable %d stands twice", pairs[i].column);
     for (int i = 0; i < count; i++) kept += mpq_sgn(pairs[i].value) != 0;
@@ -70,7 +70,7 @@ static enum status count_terms(struct vipr *v, int *count)
 
 enum status vipr_read_terms(struct vipr *v, struct vipr_terms *to)
 {
-    int count;
+    int count = 0;
     TRY(count_terms(v, &count));
     ensure_pairs(v, count);
     for (int i = 0; i < count; i++) {

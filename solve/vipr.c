@@ -50,13 +50,19 @@ static enum status grow_tree(struct vipr_maker *m, struct error *err)
     return OK;
 }
 
-static enum status close_leaves(struct vipr_maker *m, struct error *err)
+static enum status settle_multipliers(struct vipr_maker *m, struct error *err)
 {
     const struct record_list *records = &m->tree.records;
     m->leaf_proof = TAKE(m->arena, records->count, struct multipliers);
     m->closed = TAKE(m->arena, m->milp->column_count, bool);
     for (int i = 0; i < records->count; i++)
         if (records->items[i].kind == RECORD_LEAF) TRY(vipr_close_leaf(m, &records->items[i], &m->leaf_proof[i], err));
+    bound_prepare(&m->scratch, m->milp, m->arena);
+    for (int i = 0; i < records->count; i++) {
+        struct record *r = &records->items[i];
+        if (r->kind == RECORD_LEAF) vipr_shorten(m, r, &m->leaf_proof[i]);
+        else if (r->kind == RECORD_CLOSED || r->kind == RECORD_REMOVED) vipr_shorten(m, r, &r->proof);
+    }
     return OK;
 }
 
@@ -145,7 +151,7 @@ enum status vipr_make(struct vipr_result *result, const struct vipr_request *req
         TRY(find_chosen(m, chosen, &iteration_ns, err));
     }
     if (m->target_ns > 0) TRY(grow_tree(m, err));
-    TRY(close_leaves(m, err));
+    TRY(settle_multipliers(m, err));
     number_rows(m);
     index_records(m);
     TRY(derive(m, err));

@@ -116,9 +116,18 @@ int vipr_assume(struct vipr_maker *m, const struct claim *claim)
     return row;
 }
 
+// An absurdity is one by any factor: the shortest numbers will do.
+static wide common_factor(const struct combination *c)
+{
+    wide common = 0;
+    for (int i = 0; i < c->count && common != 1; i++) common = common_divisor(common, c->values[i]);
+    return common ? common : 1;
+}
+
 int vipr_combine(struct vipr_maker *m, const struct claim *claim, bool rounds, wide divisor)
 {
     const struct combination *c = &m->sum;
+    if (claim == &vipr_absurd) divisor = common_factor(c);
     struct row_set set = {NULL, 0};
     int row = open_line(m, claim);
     vipr_print(&m->lines, " { %s %d", rounds ? "rnd" : "lin", c->count);

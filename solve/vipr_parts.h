@@ -50,6 +50,8 @@ static inline int vipr_upper(int column) { return 2 * column + 1; }
 
 // Multipliers that close the single decision of a record.
 enum status vipr_close_leaf(struct vipr_maker *m, const struct record *r, struct multipliers *y, struct error *err);
+// The same with as few bits as will do.
+void vipr_shorten(struct vipr_maker *m, const struct record *r, struct multipliers *y);
 // Header to SOL.
 enum status vipr_write_problem(struct vipr_maker *m, const int *chosen, int64_t iteration_ns, struct error *err);
 

@@ -77,9 +77,15 @@ static void test_certificates(void **state)
     replay("certificate", fuzz_certificate);
 }
 
+static void test_vipr(void **state)
+{
+    (void)state;
+    replay("vipr", fuzz_vipr);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_tables),
-                                       cmocka_unit_test(test_certificates)};
+                                       cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int format;
-static bool tables, certificates;
+static bool tables, certificates, proofs;
 static char folder[FUZZ_FOLDER];
 
 static void close_folder(void) { fuzz_close(folder); }
@@ -22,7 +22,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     const char *name = strrchr((*argv)[0], '-');
     tables = name && !strcmp(name, "-table");
     certificates = name && !strcmp(name, "-certificate");
-    if (tables || certificates) return 0;
+    proofs = name && !strcmp(name, "-vipr");
+    if (tables || certificates || proofs) return 0;
     while (name && format < FORMAT_COUNT && strcmp(format_names[format], name + 1)) format++;
     if (!name || format == FORMAT_COUNT) {
         fprintf(stderr, "fuzz: called by a name that ends in no format: %s\n", (*argv)[0]);
@@ -37,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (tables) fuzz_table(data, size);
     else if (certificates) fuzz_certificate(data, size);
+    else if (proofs) fuzz_vipr(data, size);
     else fuzz_one((enum format)format, folder, data, size);
     return 0;
 }

@@ -20,7 +20,8 @@ bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_
 // The same for tables, which are no documents: what loads and is written again reads the same.
 bool fuzz_table(const uint8_t *data, size_t size);
 
-// Certificates: true if it was accepted.
+// Certificates, and proofs in the format of VIPR: true if it was accepted.
 bool fuzz_certificate(const uint8_t *data, size_t size);
+bool fuzz_vipr(const uint8_t *data, size_t size);
 
 #endif

@@ -1,0 +1,32 @@
+// Proofs in the format of VIPR under the fuzzer. What is accepted of a tiny program of whole numbers is tried at every point.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/check_vipr.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/support/vipr_brute.h"
+
+enum { WORK_MOST = 1 << 24 };
+
+static void give_up(const char *why, const char *text)
+{
+    fprintf(stderr, "fuzz: vipr: %s: %s\n", why, text);
+    abort();
+}
+
+bool fuzz_vipr(const uint8_t *data, size_t size)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct check_vipr_result r;
+    struct check_text file = {"proof.vipr", (const char *)data, size};
+    arena_open(&arena, NULL);
+    enum status status = check_vipr(&r, &file, WORK_MOST, &arena, &err);
+    if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
+    if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
+    const char *why = status == OK && r.accepted ? vipr_contradiction(&file, &arena) : NULL;
+    if (why) give_up("accepted", why);
+    arena_close(&arena);
+    return status == OK && r.accepted;
+}
