@@ -1,5 +1,5 @@
 // What a certificate proves of one layout, in the format of VIPR: the integer program of `plumbline formulate` with the path
-// rows that the proof needs, the plan as its solution, and the tree over its relaxations as derivations (docs/PROOFS.md 8).
+// rows that the proof needs, the plan as its solution, and the tree over its relaxations as derivations (docs/PROOFS.md 9).
 // The tree is grown anew, with the certificate's bound as its target: its boxes close by rows of the program, which is what
 // the format asks for. Floating point decides nothing but where to look: multipliers are whole, and checked with integers.
 #ifndef PLUMBLINE_SOLVE_VIPR_H

@@ -404,6 +404,27 @@ gives 0 check proof.json for-proof.json
 gives 0 check proof.json small/problem.json -o checked.json
 gives 0 report --format latex small.plan.json checked.json
 [ "$(grep -c ' & ' out)" = 2 ] || complain "report --format latex: expected the verdict in its plan's line"
+# The same proof by rows, for checkers of VIPR; ours hears it too.
+gives 0 vipr proof.json -o proof.vipr
+says "heard in" err
+gives 0 check proof.vipr
+says "the minimum of the objective is at least $(number small.plan.json bound_ns) and at most $(number small.plan.json iteration_ns)" out
+gives 0 vipr certificate.json "$documents/priced.json"
+says "^RTP range 6544144 6544144" out
+sed 's/^RTP range [0-9]*/RTP range 99/; s/^\(SOL\) 1/\1 1/' proof.vipr > forged.vipr
+gives 0 check forged.vipr                                             # a weaker claim
+sed 's/{ uns /{ uns 1/' proof.vipr > forged.vipr
+gives 1 check forged.vipr
+says "not proven: line [0-9]*: " out
+head -c 300 proof.vipr > short.vipr
+refuses "short.vipr: line" check short.vipr
+refuses "stands alone" check proof.vipr for-proof.json
+refuses "stands alone" check proof.vipr --statement never.txt
+refuses "nothere.json" vipr nothere.json
+refuses "nowhere" vipr proof.json -o nowhere/proof.vipr
+gives 1 vipr forged.json priced.json -o never.vipr
+says "not proven" err
+[ ! -e never.vipr ] || complain "vipr: a file of what is not proven"
 refuses "--certificate" solve small/problem.json -o never.json --shrink-certificate
 refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/proof.json
 
