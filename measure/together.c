@@ -20,7 +20,8 @@ struct run {
     uint64_t order_seed, number;
     double *times;              // [cell_count + 1] of this round; the last: whether a signal came
     unsigned char *is_open;     // [step_count]
-    double begin_s, printed_s, taking_s;        // taking_s: when repetitions that count began
+    double begin_s, printed_s;
+    int turns_taken;
 };
 
 static void shuffle(int *order, int first, int count, uint64_t *seed)
@@ -37,10 +38,8 @@ static void shuffle(int *order, int first, int count, uint64_t *seed)
 static double seconds_left(const struct run *run, double elapsed_s)
 {
     const struct joint_settings *s = run->settings;
-    int rounds = run->result->rounds;
-    double least_s = 0;
-    if (rounds > 0 && rounds < s->repetitions_min)
-        least_s = (elapsed_s - (run->taking_s - run->begin_s)) / rounds * (s->repetitions_min - rounds);
+    int needed = (s->warm_ups + s->repetitions_min) * run->joint->turn_count;
+    double least_s = run->turns_taken < needed ? elapsed_s / run->turns_taken * (needed - run->turns_taken) : 0;
     double budget_s = s->budget_s - elapsed_s;
     return budget_s > least_s ? budget_s : least_s;
 }
@@ -75,6 +74,7 @@ static enum status take_turn(struct run *run, const struct turn *turn, int *orde
             run->times[c] = seconds;
         }
     }
+    run->turns_taken++;
     print_progress(run);
     return OK;
 }
@@ -144,7 +144,6 @@ enum status joint_run(struct joint_result *result, struct ranks *ranks, struct j
     for (int i = 0; i < joint->step_count; i++) run.is_open[i] = true;
     bool open = true;
     for (int round = -settings->warm_ups; open; round++) {
-        if (round == 0) run.taking_s = clock_seconds();
         TRY(take_round(&run, repeat, context, arena, err));
         if (!ranks_self(ranks)) judge_round(&run, round < 0, arena);
         ranks_share(ranks, run.is_open, joint->step_count);
