@@ -208,7 +208,7 @@ $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumblin
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
 heldback: all $(OUT)/heldback
-	@sh tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
+	@HELDBACK_OPTIONS="$(HELDBACK_OPTIONS)" HELDBACK_SET=$(HELDBACK_SET) sh tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
 
 bench: all $(OUT)/bench-separate
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate

@@ -11,7 +11,7 @@
 #include "measure/record.h"
 #include "measure/rounds.h"
 
-enum { PROBE_REPETITIONS = 5 };
+enum { PROBE_REPETITIONS = 25 };
 
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
 {

@@ -4,12 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "measure/parts.h"
 #include "measure/parts_compress.h"
 #include "measure/parts_kernels.h"
 #include "measure/parts_layer.h"
+#include "data/samples.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 static const int thread_counts[] = {1, 2, 3};
 
@@ -602,6 +606,90 @@ static void test_compression_parts(void **state)
     run_part(WORK_NORM, 2, 0, 7, 33, 0, *state);
 }
 
+// ---- processor time
+
+static double thread_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Member 1 works for 5 ms of its processor time while the caller sleeps for ten times as long.
+static void work_or_sleep(void *argument, int member, int threads)
+{
+    (void)argument, (void)threads;
+    if (member == 1)
+        for (double begin_s = thread_seconds(); thread_seconds() - begin_s < 0.005;) {}
+    if (member == 0) nanosleep(&(struct timespec){0, 50000000}, NULL);
+}
+
+static void test_busy_time(void **state)
+{
+    struct team *team = open_team(3, *state);
+    team_reset_busy(team);
+    team_run(team, work_or_sleep, NULL);
+    double busy_s = team_busy_s(team);
+    if (!(busy_s >= 0.005 && busy_s < 0.05)) fail_msg("%g s", busy_s);
+    team_reset_busy(team);
+    assert_true(team_busy_s(team) < 0.005);
+}
+
+// ---- the sub-commands
+
+static void run_measure(struct samples *samples, const char *words, struct arena *arena)
+{
+    char folder[FOLDER_SIZE];
+    struct error err = {OK, ""};
+    const char *bin = getenv("BIN");
+    assert_int_equal(folder_make(folder), 0);
+    const char *path = arena_print(arena, "%s/samples.json", folder);
+    int status = system(arena_print(arena, "%s/plumbline measure %s --quiet --threads 2 -o %s", bin ? bin : "bin", words, path));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK_OK(samples_load(samples, path, arena, &err));
+    assert_int_equal(folder_remove(folder), 0);
+}
+
+static void test_memory_command(void **state)
+{
+    struct samples s;
+    run_measure(&s, "memory --budget-s 0.1 --largest-mib 1", *state);
+    assert_int_equal(s.sample_count, 3);
+    for (int i = 0; i < s.sample_count; i++) {
+        assert_string_equal(s.samples[i].operation, "copy");
+        assert_true(s.samples[i].bytes == 65536.0 * (1 << 2 * i));
+    }
+    static const char *const names[] = {"memory_bytes", "context_bytes", "library_bytes", "allocator_granularity_bytes"};
+    assert_int_equal(s.quantity_count, ARRAY_LENGTH(names));
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+        assert_string_equal(s.quantities[i].name, names[i]);
+        for (int k = 0; k < s.quantities[i].value_count; k++) assert_true(s.quantities[i].values[k] >= (i == 2 ? 0 : 1));
+    }
+    assert_true(s.quantities[1].values[0] < s.quantities[0].values[0]);
+}
+
+static void test_compress_command(void **state)
+{
+    struct samples s;
+    int kinds[SAMPLE_KIND_COUNT] = {0};
+    run_measure(&s, "compress --shared --quick --budget-s 0.1 --shape hidden=64,heads=2 --rank 2,4 --sequence 128", *state);
+    for (int i = 0; i < s.sample_count; i++) kinds[s.samples[i].kind]++;
+    assert_int_equal(kinds[SAMPLE_LOW_RANK], 2 * 2 * 2);       // ranks, sizes, there and back
+    assert_int_equal(kinds[SAMPLE_TOP_K], 2 * 2 * 2);
+    assert_int_equal(kinds[SAMPLE_QUANTISE], 3 * 2 * 2);
+}
+
+// Every kind of layer and pass, of two micro-batches, cut by tensor and context degrees.
+static void test_compute_command(void **state)
+{
+    struct samples s;
+    int layers = 0;
+    run_measure(&s, "compute --quick --budget-s 2 --shape hidden=64,heads=4,kv_heads=2,vocabulary=300,gated=1 --sequence 128 --micro-batch 1,2 "
+                    "--tensor 1,2 --context 1,2 --recompute selective", *state);
+    for (int i = 0; i < s.sample_count; i++) layers += s.samples[i].kind == SAMPLE_LAYER;
+    assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
+}
+
 static int open_arena(void **state)
 {
     static struct arena arena;
@@ -632,6 +720,10 @@ int main(void)
         cmocka_unit_test(test_quantised),
         cmocka_unit_test(test_signs),
         cmocka_unit_test(test_compression_parts),
+        cmocka_unit_test(test_busy_time),
+        cmocka_unit_test(test_memory_command),
+        cmocka_unit_test(test_compress_command),
+        cmocka_unit_test(test_compute_command),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
