@@ -11,6 +11,8 @@
 #include "measure/record.h"
 #include "measure/rounds.h"
 
+// Load before the first repetition from which on times are not the machine's alone.
+static const double busy_machine = 0.5;
 enum { PROBE_REPETITIONS = 25 };
 
 struct take_settings take_defaults(int argc, char **argv, struct arena *arena)
@@ -26,6 +28,16 @@ void take_complete(struct take_settings *s, bool quick)
     if (s->width == 0) s->width = quick ? 0.1 : 0.05;
 }
 
+// What the machine had to do in the last minute, in processors; 0: not known.
+static double load_now(void)
+{
+    double load = 0;
+    FILE *file = fopen("/proc/loadavg", "r");
+    if (file && fscanf(file, "%lf", &load) != 1) load = 0;
+    if (file) fclose(file);
+    return load;
+}
+
 enum status take_open(struct take *t, const struct take_settings *s, enum precision precision, struct arena *arena, struct error *err)
 {
     *t = (struct take){.settings = s, .backend = backend_find(s->backend)};
@@ -36,6 +48,7 @@ enum status take_open(struct take *t, const struct take_settings *s, enum precis
     interrupts_listen();
     const struct backend_settings settings = {.threads = (int)s->threads, .seed = (uint64_t)s->seed, .options = s->simulate, .shared = s->shared};
     TRY(t->backend->open(&t->session, &settings, precision, arena, err));
+    if (t->backend == &backend_cpu) t->load_before = load_now();
     t->backend->describe(t->session, &t->samples.machine, arena);
     if (s->name) t->samples.machine.gpu = s->name;
     if (!t->samples.machine.taken_at) t->samples.machine.taken_at = record_time(arena);
@@ -105,6 +118,8 @@ static void tell(const struct take *t, const struct rounds_result *r, int cell_c
             "%d outliers, %d throttled repetitions\n",
             kept, m->processor ? m->processor : m->gpu, m->threads, m->threads == 1 ? "" : "s", r->repetitions, r->elapsed_s, r->done,
             100 * t->settings->width, kept - r->done, r->interrupted ? "signal" : "budget", r->outliers, r->throttled);
+    if (t->load_before > busy_machine && !t->settings->shared)
+        fprintf(stderr, "the processors had other work before (load %.1f): --shared leaves it out of the times\n", t->load_before);
     if (kept < cell_count) fprintf(stderr, "interrupted: %d operations have no repetition and are left out\n", cell_count - kept);
 }
 

@@ -23,6 +23,7 @@ struct take {
     double begin_s;
     double gemm_flop_per_s, copy_bytes_per_s;   // guessed
     struct samples samples;
+    double load_before;         // of the processors, before anything was measured; 0: not known
     bool interrupted;           // by a signal: the document has what was taken until then
 };
 
