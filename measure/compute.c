@@ -1,12 +1,29 @@
 // plumbline-measure compute: kernels and whole layers of a model on one device.
 #include "measure/compute.h"
 
+#include <stdio.h>
+
 #include "measure/cells.h"
 #include "measure/request.h"
 #include "measure/take.h"
 
 // Of the budget, for the repetitions that have to be; the rest goes where the intervals are still wide.
 static const double share_for_least_work = 0.4;
+
+// Whole layers that the budget has no room for are not measured; nobody should think they were.
+static void tell_left_out(const struct cells_request *r, const struct cell *cells, int cell_count)
+{
+    static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};
+    for (int s = 0; s < r->shape_count; s++)
+        for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
+            bool measured = false;
+            for (int i = 0; i < cell_count; i++)
+                measured |= cells[i].layer && cells[i].layer->shape == &r->shapes[s] && cells[i].layer->kind == kinds[k];
+            if (!measured)
+                fprintf(stderr, "hidden %lld: a whole %s takes too long for this budget and was left out; its kernels were measured\n",
+                        (long long)r->shapes[s].hidden, layer_kind_names[kinds[k]]);
+        }
+}
 
 static enum status run(struct take_settings *s, struct request_settings *asked, int *exit_code, struct arena *arena, struct error *err)
 {
@@ -22,6 +39,7 @@ static enum status run(struct take_settings *s, struct request_settings *asked, 
     int cell_count;
     cells_choose(&cells, &cell_count, &request, arena);
     TRY(take_cells(&take, cells, cell_count, arena, err));
+    if (!s->quiet) tell_left_out(&request, cells, cell_count);
     struct source source;
     if (asked->model) {
         source = source_of("model", &asked->loaded.document, s->output, arena);
