@@ -52,10 +52,10 @@ JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS)
 # ---- what is made of what
 DATA    = $(wildcard data/*.c data/schedules/*.c)
 PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
-MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA),$(wildcard measure/*.c))
-WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c measure/assembly.c
+MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) measure/nccl.c,$(wildcard measure/*.c))
+WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c measure/assembly.c measure/nccl_none.c
 WITH_CUDA  = $(filter-out measure/cuda_none.c,$(wildcard measure/cuda*.c))
-CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda_fused_cudnn.c)),measure/cuda_fused_none.c)
+CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda_fused_cudnn*.c)),measure/cuda_fused_none.c)
 CUDA_PARTS = $(filter-out $(wildcard measure/cuda_fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
 LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
 SUPPORT = $(wildcard tests/support/*.c)
@@ -67,12 +67,13 @@ object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
 # nvcc does not know the sanitizers.
 WITH_NVCC = $(and $(CUDA:no=),$(BUILD:asan=))
+WITH_NCCL = $(and $(WITH_NVCC),$(MPI_LIBS),$(NCCL:no=))
 MEASURING = $(BIN)/plumbline-measure $(if $(MPI_LIBS),$(BIN)/plumbline-measure-mpi) \
-            $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda)
+            $(if $(WITH_NVCC),$(BIN)/plumbline-measure-cuda) $(if $(WITH_NCCL),$(BIN)/plumbline-measure-nccl)
 
 all: $(BIN)/plumbline $(MEASURING)
 	$(if $(MPI_LIBS),,@echo "plumbline: no MPI found: plumbline measure links and collectives are left out" >&2)
-	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
+	$(if $(WITH_NVCC),@echo "plumbline: CUDA: measure --backend cuda$(if $(CUDNN:no=), with cuDNN's attention)$(if $(WITH_NCCL),; links and collectives --nccl)" >&2,@echo "plumbline: no CUDA found: measure --backend cuda is left out" >&2)
 
 $(OUT)/libplumbline.a: $(call object,$(PLAN))
 	@mkdir -p $(@D)
@@ -101,12 +102,18 @@ $(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda_none.c,$(
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(LIBS_cuda)
 
+# Links and collectives between devices.
+$(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(filter-out measure/nccl_none.c,$(WITH_MPI)) measure/nccl.c) $(OUT)/measure/cuda_kernels.o
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lnccl -lcudart_static -lstdc++ -ldl -lrt
+
 $(OUT)/measure/cuda_kernels.o: measure/cuda_kernels.cu
 	@mkdir -p $(@D)
 	$(SAY) nvcc $<
 	$(Q)$(NVCC) -O3 -std=c++17 -I. $(CUDA_ARCHS) -Xcompiler -Wall -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-$(patsubst %.c,$(OUT)/%.o,$(WITH_CUDA)): CFLAGS_all += $(CUDA_INCLUDES)
+$(patsubst %.c,$(OUT)/%.o,$(WITH_CUDA) measure/nccl.c): CFLAGS_all += $(CUDA_INCLUDES)
 
 $(OUT)/measure/mpi.o: CFLAGS_all += $(patsubst -I%,-isystem %,$(MPI_CFLAGS))
 
@@ -131,10 +138,10 @@ $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 
 # The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It needs CUDA's headers.
 FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
-FAKE_FLAGS = -std=c++17 -O1 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
+FAKE_FLAGS = -std=c++17 -O2 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
 
 $(OUT)/tests/test_cuda: $(FAKE_CUDA) \
-    $(call object,$(filter-out measure/cuda_none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)) measure/cuda_fused_none.c)
+    $(call object,$(filter-out measure/cuda_none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
 $(OUT)/tests/test_cuda.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
 $(OUT)/tests/test_cuda: LIBS_plan += -lstdc++
 
@@ -148,6 +155,30 @@ $(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
 	$(SAY) c++ $<
 	$(Q)$(CXX) $(FAKE_FLAGS) -c -o $@ $<
 
+# measure/nccl.c on such devices, with an NCCL of pipes: tests/test_nccl.sh runs it.
+$(OUT)/tests/cuda/measure-nccl: $(FAKE_CUDA) $(OUT)/tests/cuda/nccl/fake_nccl.o \
+    $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(filter-out measure/nccl_none.c,$(WITH_MPI)) measure/nccl.c)
+	@mkdir -p $(@D)
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lstdc++
+$(OUT)/tests/cuda/nccl/fake_nccl.o: CFLAGS_all += $(CUDA_INCLUDES)
+
+# For the day a GPU is at hand (tests/gpu/run.sh): a program to compare with, and all that a bare machine may lack in build/gpu.
+gpu-programs: $(BIN)/gemm_heuristics
+$(BIN)/gemm_heuristics: tests/gpu/gemm_heuristics.c
+	@mkdir -p $(@D)
+	$(SAY) cc $<
+	$(Q)$(CC) $(filter-out -MMD -MP -Wconversion,$(CFLAGS_all)) $(CUDA_INCLUDES) -o $@ $< $(CUDA_LDFLAGS) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt -lpthread
+
+gpu-pack: all gpu-programs
+	@sh tests/gpu/pack.sh $(BIN)
+
+# Whether cuDNN knows kernels for the attentions as they are written down; needs cuDNN, no device. About a minute.
+$(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard measure/cuda_fused_cudnn*.c) data/arena.c data/status.c)
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(CUDA_LDFLAGS) -lcudnn -lcudart_static -lstdc++ -ldl -lrt -lpthread
+$(OUT)/tests/gpu/fused_plans.o: CFLAGS_all += $(CUDA_INCLUDES)
+test-fused: $(OUT)/fused_plans
+	$(OUT)/fused_plans tests/gpu/h100-device.json $(CUDA_HOME)/lib64/stubs/libcuda.so
 HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
@@ -160,7 +191,7 @@ $(OUT)/tests/test_recorded: $(HELDBACK)
 run-%: $(OUT)/tests/% all
 	$(OUT)/tests/$*
 
-tests: $(TESTS:%=$(OUT)/tests/%)
+tests: $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers
@@ -244,7 +275,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: bench heldback all tests check test test-asan demo setup layers install clean test-exact test-mutations
+.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers install clean test-exact test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

@@ -5,6 +5,7 @@
 
 #include "measure/assembly.h"
 #include "measure/backend.h"
+#include "measure/devices.h"
 #include "measure/groups.h"
 #include "measure/links.h"
 #include "measure/pairs.h"
@@ -18,6 +19,7 @@ struct settings {
     struct assembly_settings common;
     const char *words[WORDS_MAX];
     int word_count;
+    bool nccl;
 };
 
 struct stage {
@@ -26,6 +28,8 @@ struct stage {
     const struct groups *groups;
     struct group **handles;         // [groups->count], NULL where this rank is no member
     float *in, *out;                // [floats]
+    struct devices *devices;        // NULL: between processes; else the groups are of devices
+    struct device_group **device_groups;
 };
 
 static float value_of(uint64_t number, int64_t place, int member)
@@ -73,6 +77,7 @@ static enum status repeat(void *context, const struct sample *sample, uint64_t n
     struct stage *s = context;
     int g = list_of(s, sample), members = sample->member_count, self = 0;
     if (!s->handles[g]) return OK;
+    struct device_group *devices = s->devices ? s->device_groups[g] : NULL;
     enum collective what = ALL_REDUCE;
     while (strcmp(collective_names[what], sample->operation)) what++;
     while (sample->members[self] != ranks_self(s->ranks)) self++;
@@ -81,8 +86,9 @@ static enum status repeat(void *context, const struct sample *sample, uint64_t n
     memset(s->out, 0xff, (size_t)sample->dimensions[0]);
     group_meet(s->handles[g]);
     double begin_s = clock_seconds();
-    group_run(s->handles[g], what, s->in, s->out, (int)count);
-    *seconds = clock_seconds() - begin_s;
+    if (devices) TRY(devices_run(devices, what, s->in, s->out, count, seconds, err));
+    else group_run(s->handles[g], what, s->in, s->out, (int)count);
+    if (!devices) *seconds = clock_seconds() - begin_s;
     return check(s, what, number, self, members, count, err);
 }
 
@@ -129,12 +135,17 @@ static void choose_cells(struct joint *j, const struct settings *s, const struct
     if (at_once) add_turn(j, groups, 0, groups->count, sizes, size_count);
 }
 
-static void open_groups(struct stage *s, struct arena *arena)
+static enum status open_groups(struct stage *s, struct arena *arena, struct error *err)
 {
     s->handles = TAKE(arena, s->groups->count, struct group *);
-    for (int g = 0; g < s->groups->count; g++)
-        if (group_has(&s->groups->lists[g], ranks_self(s->ranks)))
-            s->handles[g] = ranks_group(s->ranks, s->groups->lists[g].members, s->groups->lists[g].count, arena);
+    s->device_groups = TAKE(arena, s->groups->count, struct device_group *);
+    for (int g = 0; g < s->groups->count; g++) {
+        const struct member_list *list = &s->groups->lists[g];
+        if (!group_has(list, ranks_self(s->ranks))) continue;
+        s->handles[g] = ranks_group(s->ranks, list->members, list->count, arena);
+        if (s->devices) TRY(devices_group(&s->device_groups[g], s->devices, list->members, list->count, arena, err));
+    }
+    return OK;
 }
 
 // ---- the command
@@ -153,7 +164,8 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     struct stage stage = {.ranks = ranks, .roster = &roster, .groups = &groups};
     stage.in = arena_take(arena, bytes, 1);
     stage.out = arena_take(arena, bytes, 1);
-    open_groups(&stage, arena);
+    if (s->nccl) TRY(devices_open(&stage.devices, ranks, &roster, (int64_t)bytes, arena, err));
+    TRY(open_groups(&stage, arena, err));
     struct joint joint;
     choose_cells(&joint, s, &groups, roster.count, arena);
     struct samples samples;
@@ -167,6 +179,7 @@ enum status measure_collectives(int argc, char **argv, int *exit_code, struct ar
         {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL,
          "bytes of the shortest whole array (4); rounded up to a float for each member"},
         ASSEMBLY_OPTIONS(&s.common),
+        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL, "between CUDA devices, one for each rank, by NCCL"},
     };
     bool helped;
     TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure collectives [all|hosts|across|0,1,4-7 ...] [OPTION ...]",

@@ -15,10 +15,7 @@ static enum status cuda_open(void **session, const struct backend_settings *sett
                              struct arena *arena, struct error *err)
 {
     struct cuda_session *s;
-    char bus[32] = "";
     TRY(session_open(&s, 0, settings->seed, precision, arena, err));
-    CUDA_TRY(cudaDeviceGetPCIBusId(bus, sizeof bus, s->device));
-    s->nvml = nvml_open(bus, arena);
     *session = s;
     return OK;
 }
@@ -142,6 +139,7 @@ static enum status cuda_prepare(void *session, const struct cell *cells, int cel
         TRY(program_of_cell(&programs[i], &cells[i], s->precision, arena, err));
     TRY(session_reserve(s, programs, cell_count, err));
     TRY(reserve_host(s, cells, cell_count, err));
+    TRY(attentions_prepare(s, programs, cell_count, err));
     s->prepared = TAKE(arena, cell_count, struct prepared);
     for (int i = 0; i < cell_count; i++) {
         struct prepared *p = &s->prepared[s->prepared_count++];
@@ -221,4 +219,5 @@ static bool cuda_condition(void *session, struct condition *now)
 
 const struct backend backend_cuda = {.name = "cuda", .text = "an NVIDIA GPU, through CUDA, cuBLASLt and cuDNN",
                                      .open = cuda_open, .describe = cuda_describe, .prepare = cuda_prepare,
-                                     .repeat = cuda_repeat, .condition = cuda_condition, .failure = cuda_failure};
+                                     .repeat = cuda_repeat, .condition = cuda_condition, .failure = cuda_failure,
+                                     .observe = cuda_observe, .has_host = true};

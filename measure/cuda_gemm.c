@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { CANDIDATES = 16, TRIES = 3 };
+enum { CANDIDATES = 8, TRIES = 3 };
 static const double clearly_faster = 0.99;
 
 static cudaDataType_t type_of(enum element type)
@@ -26,7 +26,8 @@ static enum status open_layout(cublasLtMatrixLayout_t *layout, enum element type
     int32_t count = (int32_t)batch;
     if (count == 1) return OK;
     CUBLAS_TRY(cublasLtMatrixLayoutSetAttribute(*layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
-    CUBLAS_TRY(cublasLtMatrixLayoutSetAttribute(*layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
+    CUBLAS_TRY(cublasLtMatrixLayoutSetAttribute(*layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+                                                sizeof stride));
     return OK;
 }
 
@@ -39,7 +40,8 @@ static enum status open_operation(struct gemm_plan *plan, struct error *err)
     CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b));
     if (g->bias) {
         cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-        CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue));
+        CUBLAS_TRY(cublasLtMatmulDescSetAttribute(plan->operation, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
+                                                  sizeof epilogue));
     }
     if (g->fast_sums) {
         int8_t fast = 1;
@@ -69,9 +71,11 @@ static enum status set_limits(cublasLtMatmulPreference_t preference, const struc
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, (uint32_t)g->alignment_d},
         {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, (uint32_t)g->alignment_d},
     };
-    CUBLAS_TRY(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace, sizeof workspace));
+    CUBLAS_TRY(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                                    sizeof workspace));
     for (size_t i = 0; i < ARRAY_LENGTH(alignments); i++)
-        CUBLAS_TRY(cublasLtMatmulPreferenceSetAttribute(preference, alignments[i].name, &alignments[i].value, sizeof alignments[i].value));
+        CUBLAS_TRY(cublasLtMatmulPreferenceSetAttribute(preference, alignments[i].name, &alignments[i].value,
+                                                        sizeof alignments[i].value));
     return OK;
 }
 
@@ -84,8 +88,8 @@ static enum status ask(cublasLtMatmulHeuristicResult_t *results, int *count, str
     cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
     *count = 0;
     if (status == OK)
-        code = cublasLtMatmulAlgoGetHeuristic(s->cublas, plan->operation, plan->a, plan->b, plan->d, plan->d, preference,
-                                              CANDIDATES, results, count);
+        code = cublasLtMatmulAlgoGetHeuristic(s->cublas, plan->operation, plan->a, plan->b, plan->d, plan->d,
+                                              preference, CANDIDATES, results, count);
     cublasLtMatmulPreferenceDestroy(preference);
     TRY(status);
     const struct gemm *g = &plan->gemm;
@@ -109,7 +113,8 @@ static enum status multiply(struct cuda_session *s, void *of_trial, struct error
     const void *bias = session_pointer(s, t->program, t->step->in[2]);
     void *d = session_pointer(s, t->program, t->step->out[0]);
     if (t->plan->gemm.bias)
-        CUBLAS_TRY(cublasLtMatmulDescSetAttribute(t->plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias));
+        CUBLAS_TRY(cublasLtMatmulDescSetAttribute(t->plan->operation, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias,
+                                                  sizeof bias));
     CUBLAS_TRY(cublasLtMatmul(s->cublas, t->plan->operation, &one, session_pointer(s, t->program, t->step->in[0]),
                               t->plan->a, session_pointer(s, t->program, t->step->in[1]), t->plan->b,
                               t->plan->gemm.accumulate ? &one : &zero, d, t->plan->d, d, t->plan->d, t->algorithm,
@@ -156,8 +161,8 @@ static enum status choose(struct cuda_session *s, const struct program *program,
         plan->algorithm = results[i].algo;
     }
     if (plan->chosen < 0)
-        return fail(err, UNAVAILABLE, "cuda: none of %d products that cuBLAS proposes for m %lld, n %lld, k %lld runs", count,
-                    (long long)plan->gemm.m, (long long)plan->gemm.n, (long long)plan->gemm.k);
+        return fail(err, UNAVAILABLE, "cuda: none of %d products that cuBLAS proposes for m %lld, n %lld, k %lld runs",
+                    count, (long long)plan->gemm.m, (long long)plan->gemm.n, (long long)plan->gemm.k);
     return OK;
 }
 

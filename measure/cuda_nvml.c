@@ -11,6 +11,8 @@ typedef struct nvml_device *device;
 
 enum { NVML_SUCCESS = 0, NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2, NVML_TEMPERATURE_GPU = 0, NVML_VERSION_MAX = 80 };
 
+struct nvml_memory { unsigned long long total, unused, used; };
+
 struct nvml {
     void *library;
     device device;
@@ -20,6 +22,7 @@ struct nvml {
     int (*get_temperature)(device device, int sensor, unsigned *celsius);
     int (*get_power)(device device, unsigned *milliwatt);
     int (*get_reasons)(device device, unsigned long long *reasons);
+    int (*get_memory)(device device, struct nvml_memory *memory);
 };
 
 // A function's address: through memcpy, because C has no cast from an object's pointer to a function's.
@@ -55,6 +58,7 @@ struct nvml *nvml_open(const char *bus, struct arena *arena)
     FIND(n->library, "nvmlDeviceGetClockInfo", n->get_clock);
     FIND(n->library, "nvmlDeviceGetTemperature", n->get_temperature);
     FIND(n->library, "nvmlDeviceGetPowerUsage", n->get_power);
+    FIND(n->library, "nvmlDeviceGetMemoryInfo", n->get_memory);
     if (!FIND(n->library, "nvmlDeviceGetCurrentClocksEventReasons", n->get_reasons))
         FIND(n->library, "nvmlDeviceGetCurrentClocksThrottleReasons", n->get_reasons);
     return n;
@@ -81,4 +85,11 @@ bool nvml_condition(struct nvml *n, struct condition *now)
     if (n->get_power && n->get_power(n->device, &value) == NVML_SUCCESS) now->power_w = 1e-3 * value;
     if (n->get_reasons && n->get_reasons(n->device, &reasons) == NVML_SUCCESS) now->slowdown = (int64_t)reasons;
     return true;
+}
+
+int64_t nvml_used_bytes(struct nvml *n)
+{
+    struct nvml_memory memory = {0};
+    if (!n || !n->get_memory || n->get_memory(n->device, &memory) != NVML_SUCCESS) return 0;
+    return (int64_t)memory.used;
 }

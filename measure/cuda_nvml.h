@@ -11,5 +11,6 @@ struct nvml;
 struct nvml *nvml_open(const char *bus, struct arena *arena);
 const char *nvml_driver(struct nvml *nvml, struct arena *arena);        // "580.65.06", or NULL
 bool nvml_condition(struct nvml *nvml, struct condition *now);          // all but `first`
+int64_t nvml_used_bytes(struct nvml *nvml);                             // of the device, by all programs; 0: not known
 
 #endif

@@ -44,25 +44,38 @@ enum status steps_run(struct cuda_session *s, const struct program *program, int
     return OK;
 }
 
-// Plans of every step, then one run without a gate: it loads the kernels, which must not happen while a gate waits.
+static enum status plan_attentions(struct cuda_session *s, struct program *program, struct error *err)
+{
+    for (int i = 0; i < program->step_count; i++) {
+        struct step *step = &program->steps[i];
+        if (step->kind != STEP_ATTENTION) continue;
+        if (!s->fused) return fail(err, UNAVAILABLE, "cuda: no fused attention: %s", s->no_fused.text);
+        TRY(fused_plan(s->fused, &step->attention, &step->plan, err));
+    }
+    return OK;
+}
+
+// Before any graph is captured: a graph keeps the workspace's address.
+enum status attentions_prepare(struct cuda_session *s, struct program *programs, int count, struct error *err)
+{
+    for (int i = 0; i < count; i++) TRY(plan_attentions(s, &programs[i], err));
+    int64_t need = s->fused ? fused_workspace_bytes(s->fused) : 0;
+    if (need <= s->fused_workspace_bytes) return OK;
+    CUDA_TRY(cudaStreamSynchronize(s->stream));
+    cudaFree(s->fused_workspace);
+    s->fused_workspace = NULL;
+    s->fused_workspace_bytes = 0;
+    CUDA_TRY(cudaMalloc(&s->fused_workspace, (size_t)need));
+    s->fused_workspace_bytes = need;
+    return OK;
+}
+
+// Plans of the products, then one run without a gate: it loads the kernels, which must not happen while a gate waits.
 enum status steps_prepare(struct cuda_session *s, struct program *program, struct error *err)
 {
     session_rotate(s, program);     // the place that another program left may be too far in for this one
-    for (int i = 0; i < program->step_count; i++) {
-        struct step *step = &program->steps[i];
-        if (step->kind == STEP_GEMM) TRY(gemm_prepare(s, program, step, err));
-        if (step->kind == STEP_ATTENTION && !s->fused)
-            return fail(err, UNAVAILABLE, "cuda: no fused attention: %s", s->no_fused.text);
-        if (step->kind == STEP_ATTENTION) TRY(fused_plan(s->fused, &step->attention, &step->plan, err));
-    }
-    int64_t need = s->fused ? fused_workspace_bytes(s->fused) : 0;
-    if (need > s->fused_workspace_bytes) {
-        CUDA_TRY(cudaStreamSynchronize(s->stream));
-        cudaFree(s->fused_workspace);
-        s->fused_workspace = NULL;
-        CUDA_TRY(cudaMalloc(&s->fused_workspace, (size_t)need));
-        s->fused_workspace_bytes = need;
-    }
+    for (int i = 0; i < program->step_count; i++)
+        if (program->steps[i].kind == STEP_GEMM) TRY(gemm_prepare(s, program, &program->steps[i], err));
     TRY(steps_run(s, program, 0, program->step_count, err));
     CUDA_TRY(cudaStreamSynchronize(s->stream));
     CUDA_TRY(cudaGetLastError());

@@ -3,6 +3,8 @@
 // after a while, which the host sees, and the repetition is taken again with more patience.
 #include "measure/cuda_session.h"
 
+#include "measure/cuda_nvml.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +16,8 @@ enum status cuda_fail(struct error *err, cudaError_t code, const char *call)
     int length = (int)strcspn(call, "(");
     (void)cudaGetLastError();       // or the next call that checks it fails for the same reason
     if (code == cudaErrorMemoryAllocation)
-        return fail(err, UNAVAILABLE, "cuda: %.*s: the device's memory does not hold it; ask for fewer tokens", length, call);
+        return fail(err, UNAVAILABLE, "cuda: %.*s: the device's memory does not hold it; ask for fewer tokens", length,
+                    call);
     return fail(err, SYSTEM, "cuda: %.*s: %s (%s)", length, call, cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
@@ -50,7 +53,8 @@ static enum status find_device(int device, struct error *err)
     int count = 0;
     cudaError_t code = cudaGetDeviceCount(&count);
     if (code != cudaSuccess || count == 0)
-        return fail(err, UNAVAILABLE, "no CUDA device (%s)", code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
+        return fail(err, UNAVAILABLE, "no CUDA device (%s)",
+                    code == cudaSuccess ? "none is visible" : cudaGetErrorString(code));
     if (device >= count)
         return fail(err, UNAVAILABLE, "no CUDA device %d: there %s %d", device, count == 1 ? "is" : "are", count);
     return OK;
@@ -68,6 +72,20 @@ static enum status read_device(struct cuda_session *s, struct error *err)
     CUDA_TRY(cudaMemGetInfo(&unused, &total));
     s->memory_bytes = (int64_t)total;
     s->memory_free_bytes = (int64_t)unused;
+    if (s->context_bytes <= 0) s->context_bytes = (int64_t)total - (int64_t)unused;
+    return OK;
+}
+
+// NVML looks on while the context is made.
+static enum status open_context(struct cuda_session *s, struct error *err)
+{
+    char bus[32] = "";
+    CUDA_TRY(cudaDeviceGetPCIBusId(bus, sizeof bus, s->device));
+    s->nvml = nvml_open(bus, s->arena);
+    int64_t before = nvml_used_bytes(s->nvml);
+    CUDA_TRY(cudaSetDevice(s->device));
+    CUDA_TRY(cudaFree(NULL));       // makes the context, if that has not been done
+    s->context_bytes = nvml_used_bytes(s->nvml) - before;
     return OK;
 }
 
@@ -92,7 +110,7 @@ enum status session_open(struct cuda_session **session, int device, uint64_t see
     s->seed = seed;
     s->precision = precision;
     s->gate_limit_ns = gate_limit_ns;
-    CUDA_TRY(cudaSetDevice(device));
+    TRY(open_context(s, err));
     arena_defer(arena, session_close, s);
     TRY(read_device(s, err));
     TRY(check_precision(s, err));

@@ -47,7 +47,8 @@ struct cuda_session {
     enum precision precision;
     uint64_t seed;
     int device, processors, capability;     // 90: compute capability 9.0
-    int64_t l2_bytes, memory_bytes, memory_free_bytes;
+    int64_t l2_bytes, memory_bytes;
+    int64_t memory_free_bytes, context_bytes;   // when the context was new
     char name[256];
     cudaStream_t stream;
     cudaEvent_t begin, end;
@@ -98,6 +99,11 @@ typedef enum status enqueue_function(struct cuda_session *s, void *argument, str
 enum status session_time(struct cuda_session *s, enqueue_function *before, enqueue_function *timed, void *argument,
                          double *seconds, struct error *err);
 
+// ---- what a process takes: cuda_memory.c
+
+enum status cuda_observe(void *session, struct quantity **quantities, int *quantity_count, struct arena *arena,
+                         struct error *err);
+
 // ---- products: cuda_gemm.c
 
 // Finds the step's plan or makes it, by timing what the library proposes on the step's own operands.
@@ -107,6 +113,8 @@ void gemm_close(struct gemm_plan *plan);
 
 // ---- steps: cuda_run.c
 
+// All programs' attentions first, then each program's other steps.
+enum status attentions_prepare(struct cuda_session *s, struct program *programs, int count, struct error *err);
 enum status steps_prepare(struct cuda_session *s, struct program *program, struct error *err);
 enum status steps_run(struct cuda_session *s, const struct program *program, int from, int to, struct error *err);
 

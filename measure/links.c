@@ -9,6 +9,7 @@
 
 #include "measure/assembly.h"
 #include "measure/backend.h"
+#include "measure/devices.h"
 #include "measure/links_report.h"
 #include "measure/pairs.h"
 #include "measure/random.h"
@@ -18,12 +19,14 @@ enum { EMPTY_EXCHANGES = 3 };
 struct settings {
     struct assembly_settings common;
     int64_t alone;
+    bool nccl;
 };
 
 struct wire {
     struct ranks *ranks;
     const struct roster *roster;
     unsigned char *out, *in;        // [largest]
+    struct devices *devices;        // NULL: messages between processes
 };
 
 static double send_by_clock(struct wire *w, int bytes, int to)
@@ -75,18 +78,31 @@ static double receive_by_answer(struct wire *w, int bytes, int from)
     return -1;
 }
 
+static enum status send(struct wire *w, int bytes, int to, double *seconds, struct error *err)
+{
+    *seconds = -1;
+    if (w->devices) return devices_send(w->devices, w->out, bytes, to, err);
+    *seconds = roster_same_clock(w->roster, ranks_self(w->ranks), to) ? send_by_clock(w, bytes, to) : send_by_answer(w, bytes, to);
+    return OK;
+}
+
+static enum status receive(struct wire *w, int bytes, int from, double *seconds, struct error *err)
+{
+    if (w->devices) return devices_receive(w->devices, w->in, bytes, from, seconds, err);
+    *seconds = roster_same_clock(w->roster, from, ranks_self(w->ranks)) ? receive_by_clock(w, bytes, from) : receive_by_answer(w, bytes, from);
+    return OK;
+}
+
 static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds, struct error *err)
 {
     struct wire *w = context;
     int self = ranks_self(w->ranks), bytes = (int)s->dimensions[0];
     if (self != s->from && self != s->to) return OK;
-    bool by_clock = roster_same_clock(w->roster, s->from, s->to);
     if (self == s->from) {
         pattern_fill(w->out, bytes, number);
-        *seconds = by_clock ? send_by_clock(w, bytes, s->to) : send_by_answer(w, bytes, s->to);
-        return OK;
+        return send(w, bytes, s->to, seconds, err);
     }
-    *seconds = by_clock ? receive_by_clock(w, bytes, s->from) : receive_by_answer(w, bytes, s->from);
+    TRY(receive(w, bytes, s->from, seconds, err));
     int64_t wrong = pattern_first_wrong(w->in, bytes, number);
     if (wrong < 0) return OK;
     return fail(err, SYSTEM, "data sent from %s to %s arrived changed: byte %lld of %d", w->roster->endpoints[s->from].name,
@@ -153,7 +169,8 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
     const struct settings *s = settings;
     struct roster roster;
     roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
-    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char), TAKE(arena, s->common.largest, unsigned char)};
+    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char), TAKE(arena, s->common.largest, unsigned char), NULL};
+    if (s->nccl) TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, arena, err));
     struct joint joint;
     choose_cells(&joint, s, roster.count, arena);
     struct samples samples;
@@ -164,12 +181,13 @@ static enum status run(void *settings, struct ranks *ranks, int *exit_code, stru
 
 enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct settings s = {assembly_defaults(argc, argv, 1), 4};
+    struct settings s = {assembly_defaults(argc, argv, 1), 4, false};
     const struct option options[] = {
         {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL, "bytes of the shortest message (1)"},
         ASSEMBLY_OPTIONS(&s.common),
         {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
          "so many pairs, drawn by the seed, are measured again with nobody else sending (4)"},
+        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL, "between CUDA devices, one for each rank, by NCCL"},
     };
     bool helped;
     TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options, ARRAY_LENGTH(options),

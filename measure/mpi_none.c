@@ -6,23 +6,26 @@
 
 #include "measure/links.h"
 
-enum { PATH_LENGTH_MAX = 4096 };
+enum { PATH_LENGTH_MAX = 4096, SUFFIX_BYTES_MAX = 8 };
 
 static enum status hand_over(int argc, char **argv, struct arena *arena, struct error *err)
 {
-    static const char suffix[] = "-mpi";
+    const char *suffix = "-mpi";
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--nccl")) suffix = "-nccl";
     char own[PATH_LENGTH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - sizeof suffix);
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - SUFFIX_BYTES_MAX);
     if (length > 0) {
-        memcpy(own + length, suffix, sizeof suffix);
+        memcpy(own + length, suffix, strlen(suffix) + 1);
         char **arguments = TAKE(arena, argc + 2, char *);
         arguments[0] = own;
         for (int i = 0; i < argc; i++) arguments[i + 1] = argv[i];
         fflush(stdout);
         execv(own, arguments);
     }
-    return fail(err, UNAVAILABLE, "this build has no MPI: plumbline-measure-mpi is not beside plumbline-measure; install an MPI "
-                                  "(on Debian libopenmpi-dev and openmpi-bin) and run make again");
+    return fail(err, UNAVAILABLE, "this build has no MPI%s: plumbline-measure%s is not beside plumbline-measure; install an MPI "
+                                  "(on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
+                strcmp(suffix, "-mpi") ? ", or no NCCL" : "", suffix, strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
 }
 
 enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)

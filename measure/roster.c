@@ -76,8 +76,9 @@ bool roster_same_clock(const struct roster *roster, int a, int b)
 void roster_describe(struct samples *samples, const struct roster *roster, const char *name, struct arena *arena)
 {
     host_describe(&samples->machine, arena);
+    if (roster->gpu) samples->machine.gpu = roster->gpu;
     if (name) samples->machine.gpu = name;
-    samples->machine.library = ranks_library(arena);
+    samples->machine.library = roster->library ? roster->library : ranks_library(arena);
     samples->endpoints = roster->endpoints;
     samples->endpoint_count = roster->count;
 }

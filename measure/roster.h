@@ -8,6 +8,7 @@
 struct roster {
     struct endpoint *endpoints;     // [count], one for each rank: its host's name, with ":k" where a host has several
     int count;
+    const char *gpu, *library;      // of what sends, where that is not the host itself; NULL: it is
     bool is_crowded;                // somewhere more processes share a machine than it has processors
 };
 

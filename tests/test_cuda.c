@@ -212,23 +212,25 @@ static void find_gradients(struct place gradients[BLOCK_PARTS], const struct pro
     gradients[BLOCK_X] = p->steps[p->step_count - 1].out[0];
 }
 
-static void run_layer(struct bench *b, const struct shape *s, enum layer_kind kind, enum pass pass, bool graph, int batch,
+enum how { PLAIN = 0, GRAPH = 1, FUSED = 2 };
+
+static void run_layer(struct bench *b, const struct shape *s, enum layer_kind kind, enum pass pass, int how, int batch,
                       int sequence)
 {
     struct layer_cell *layer = TAKE(&b->arena, 1, struct layer_cell);
-    *layer = (struct layer_cell){.kind = kind, .pass = pass, .shape = s, .graph = graph};
+    *layer = (struct layer_cell){.kind = kind, .pass = pass, .shape = s, .graph = how & GRAPH, .fused = how & FUSED};
     struct cell cell = cell_of(WORK_LAYER, batch, sequence, 1, 1);
     cell.layer = layer;
     bench_run(b, &cell);
 }
 
-static void check_forward(const struct shape *s, enum precision precision, bool graph, double tolerance)
+static void check_forward(const struct shape *s, enum precision precision, int how, double tolerance)
 {
     struct bench b;
     struct reference r;
     int batch = 2, sequence = 6, n = batch * sequence * (int)s->hidden;
     bench_open(&b, precision);
-    run_layer(&b, s, LAYER_BLOCK, PASS_FORWARD, graph, batch, sequence);
+    run_layer(&b, s, LAYER_BLOCK, PASS_FORWARD, how, batch, sequence);
     read_reference(&r, &b, s, batch, sequence);
     double *expected = malloc((size_t)n * sizeof *expected), error = 0, size = 0;
     reference_forward(&r, expected);
@@ -249,21 +251,21 @@ static void test_forward(void **state)
     (void)state;
     const struct shape *shapes[] = {&plain, &grouped, &odd};
     for (int i = 0; i < 3; i++) {
-        check_forward(shapes[i], FP32, i == 1, 1e-5);
-        check_forward(shapes[i], FP16, false, 2e-3);
-        check_forward(shapes[i], BF16, i == 0, 1.5e-2);
+        check_forward(shapes[i], FP32, i == 1 ? GRAPH : PLAIN, 1e-5);
+        check_forward(shapes[i], FP16, FUSED, 2e-3);
+        check_forward(shapes[i], BF16, i == 0 ? GRAPH | FUSED : PLAIN, 1.5e-2);
     }
 }
 
 // Along random directions the loss sum(dy out) must change as the gradients say.
-static void check_backward(const struct shape *s, enum pass pass, bool graph)
+static void check_backward(const struct shape *s, enum pass pass, int how)
 {
     struct bench b;
     struct reference r;
     struct place gradients[BLOCK_PARTS];
     int batch = 2, sequence = 5, n = batch * sequence * (int)s->hidden;
     bench_open(&b, FP32);
-    run_layer(&b, s, LAYER_BLOCK, pass, graph, batch, sequence);
+    run_layer(&b, s, LAYER_BLOCK, pass, how, batch, sequence);
     read_reference(&r, &b, s, batch, sequence);
     find_gradients(gradients, b.program, s);
     int values = 1 + 2 * (s->rms_norm ? 1 : 2);             // dy stands behind x and the norms' weights
@@ -300,9 +302,11 @@ static void check_backward(const struct shape *s, enum pass pass, bool graph)
 static void test_backward(void **state)
 {
     (void)state;
-    check_backward(&plain, PASS_BACKWARD, false);
-    check_backward(&grouped, PASS_BACKWARD_FULL, true);
-    check_backward(&odd, PASS_BACKWARD_SELECTIVE, false);
+    check_backward(&plain, PASS_BACKWARD, PLAIN);
+    check_backward(&grouped, PASS_BACKWARD_FULL, GRAPH);
+    check_backward(&odd, PASS_BACKWARD_SELECTIVE, PLAIN);
+    check_backward(&grouped, PASS_BACKWARD, FUSED);
+    check_backward(&odd, PASS_BACKWARD_SELECTIVE, GRAPH | FUSED);
 }
 
 static void test_bytes(void **state)
@@ -310,7 +314,7 @@ static void test_bytes(void **state)
     (void)state;
     struct bench b;
     bench_open(&b, FP8);
-    run_layer(&b, &sixteens, LAYER_BLOCK, PASS_BACKWARD_FULL, false, 2, 16);
+    run_layer(&b, &sixteens, LAYER_BLOCK, PASS_BACKWARD_FULL, PLAIN, 2, 16);
     int in_bytes = 0;
     for (int i = 0; i < b.program->step_count; i++) {
         const struct step *s = &b.program->steps[i];
@@ -337,7 +341,7 @@ static void check_head(const struct shape *s, enum precision precision)
     struct bench b;
     int n = 6, v = (int)s->vocabulary, h = (int)s->hidden;
     bench_open(&b, precision);
-    run_layer(&b, s, LAYER_HEAD, PASS_BACKWARD, false, 2, 3);
+    run_layer(&b, s, LAYER_HEAD, PASS_BACKWARD, PLAIN, 2, 3);
     const struct program *p = b.program;
     const struct step *norm = &p->steps[0], *logits = &p->steps[1], *loss = &p->steps[2], *back = &p->steps[3];
     const struct step *input = &p->steps[4], *weight = &p->steps[5];
@@ -386,13 +390,13 @@ static void test_embedding(void **state)
     struct bench b;
     int h = 20, n = 10;
     bench_open(&b, FP32);
-    run_layer(&b, &grouped, LAYER_EMBEDDING, PASS_FORWARD, false, 2, 5);
+    run_layer(&b, &grouped, LAYER_EMBEDDING, PASS_FORWARD, PLAIN, 2, 5);
     const struct step *gather = &b.program->steps[0], *add = &b.program->steps[1];
     const int32_t *token = at(&b, gather->in[1]);
     for (int i = 0; i < n * h; i++)
         assert_true(fabs(read_at(&b, gather->in[0], ELEMENT_FLOAT, token[i / h] * h + i % h) +
                          read_at(&b, add->in[1], ELEMENT_FLOAT, i) - read_at(&b, add->out[0], ELEMENT_FLOAT, i)) < 1e-6);
-    run_layer(&b, &grouped, LAYER_EMBEDDING, PASS_BACKWARD, false, 2, 5);
+    run_layer(&b, &grouped, LAYER_EMBEDDING, PASS_BACKWARD, PLAIN, 2, 5);
     const struct step *scatter = &b.program->steps[b.program->timed_from];
     token = at(&b, scatter->in[1]);
     double sums[30 * 20] = {0};
@@ -611,19 +615,21 @@ static void check_all_cells(enum precision precision, const struct shape *shape,
     struct cell *cells;
     int count = 0;
     struct cells_request request = {
-        .shapes = shape, .shape_count = 1, .tensors = {{1}, 1}, .contexts = {{1}, 1}, .micro_batches = {{1, 2}, 2},
-        .ranks = {{4}, 1}, .recompute = {[PASS_BACKWARD_SELECTIVE] = true, [PASS_BACKWARD_FULL] = true}, .graphs = graphs,
+        .shapes = shape, .shape_count = 1, .tensors = {{1}, 1}, .contexts = {{1}, 1}, .micro_batches = {{2}, 1},
+        .ranks = {{4}, 1}, .recompute = {[PASS_BACKWARD_FULL] = true}, .graphs = graphs, .fused = graphs,
         .quick = true, .sequence = 16, .precision = precision, .threads = 1, .largest_s = 1, .gemm_flop_per_s = 1e12,
         .copy_bytes_per_s = 1e12,
     };
     fake.proposals = 1;
     bench_open(&b, precision);
     cells_choose(&cells, &count, &request, &b.arena);
-    assert_true(count > 30);
+    while (cells[count - 1].work == WORK_EMPTY_BLOCKS) count--;
+    assert_true(count > 25);
+    cells[count++] = cell_of(WORK_EMPTY_BLOCKS, 1, 0, 0, 0);
     if (backend_cuda.prepare(b.s, cells, count, &b.arena, &b.err) != OK) fail_msg("%s", b.err.text);
     for (int i = 0; i < count; i++) {
         check_program(&b.s->prepared[i].program);
-        for (int j = 0; j < 2; j++) assert_true(backend_cuda.repeat(b.s, &cells[i]) > 0);
+        assert_true(backend_cuda.repeat(b.s, &cells[i]) > 0);
     }
     if (backend_cuda.failure(b.s, &b.err) != OK) fail_msg("%s", b.err.text);
     assert_int_equal(b.s->gates_expired, 0);
@@ -633,7 +639,7 @@ static void check_all_cells(enum precision precision, const struct shape *shape,
 static void test_all_cells(void **state)
 {
     (void)state;
-    check_all_cells(BF16, &plain, true);
+    check_all_cells(BF16, &grouped, true);
     check_all_cells(FP8, &sixteens, false);
 }
 
@@ -674,6 +680,24 @@ static void test_transfers(void **state)
     bench_close(&b);
 }
 
+static void test_observe(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct quantity *quantities;
+    int count = 0;
+    bench_open(&b, FP32);
+    assert_int_equal(backend_cuda.observe(b.s, &quantities, &count, &b.arena, &b.err), OK);
+    assert_int_equal(count, 5);
+    assert_string_equal(quantities[0].name, "memory_bytes");
+    assert_true(quantities[0].values[0] == (double)fake.memory_bytes);
+    assert_string_equal(quantities[2].name, "library_bytes");
+    assert_true(quantities[2].values[0] >= WORKSPACE_BYTES);
+    assert_string_equal(quantities[4].name, "allocator_granularity_bytes");
+    assert_int_equal(quantities[4].value_count, 64);        // the fake gives single bytes
+    bench_close(&b);
+}
+
 static void test_no_device(void **state)
 {
     (void)state;
@@ -688,6 +712,17 @@ static void test_no_device(void **state)
     fake.devices = 1, fake.capability = 80;
     assert_int_equal(backend_cuda.open(&session, &settings, FP8, &b.arena, &b.err), UNAVAILABLE);
     assert_non_null(strstr(b.err.text, "fp8"));
+    bench_close(&b);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    struct bench b;
+    struct cell cell = cell_of(WORK_FUSED_ATTENTION, 2, 4, 7, 0);
+    bench_open(&b, BF16);
+    assert_int_equal(backend_cuda.prepare(b.s, &cell, 1, &b.arena, &b.err), UNAVAILABLE);
+    assert_non_null(strstr(b.err.text, "no kernel"));
     bench_close(&b);
 }
 
@@ -745,7 +780,9 @@ int main(void)
         cmocka_unit_test_setup(test_low_rank, set_up),   cmocka_unit_test_setup(test_top_k, set_up),
         cmocka_unit_test_setup(test_quantise, set_up),   cmocka_unit_test_setup(test_all_cells, set_up),
         cmocka_unit_test_setup(test_rotation, set_up),   cmocka_unit_test_setup(test_transfers, set_up),
+        cmocka_unit_test_setup(test_observe, set_up),
         cmocka_unit_test_setup(test_no_device, set_up),  cmocka_unit_test_setup(test_too_large, set_up),
+        cmocka_unit_test_setup(test_refused, set_up),
         cmocka_unit_test_setup(test_faults, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <cuda_runtime_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,10 @@ static void perform(const struct operation *o)
     case OPERATION_EVENT:
         o->event->at_ns = clock_ns;
         o->event->recorded = true;
+        break;
+    case OPERATION_CALL:
+        clock_ns += 3000;
+        o->call(o);
         break;
     case OPERATION_GRAPH:
         fake_counts.graphs++;
@@ -188,6 +193,22 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     assert(fake_holds(from, (int64_t)bytes) || kind == cudaMemcpyHostToDevice);
     struct operation *o = fake_queue(OPERATION_COPY);
     o->to = to, o->from = from, o->bytes = bytes;
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    CALL(cudaErrorUnknown);
+    assert(kind == cudaMemcpyHostToDevice ? fake_holds(to, (int64_t)bytes) : fake_holds(from, (int64_t)bytes));
+    drain();
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemset(void *at, int value, size_t bytes)
+{
+    CALL(cudaErrorUnknown);
+    assert(fake_holds(at, (int64_t)bytes));
+    drain();
+    memset(at, value, bytes);
     return cudaSuccess;
 }
 cudaError_t cudaMemsetAsync(void *at, int value, size_t bytes, cudaStream_t stream)
@@ -325,9 +346,15 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 cudaError_t cudaDeviceGetPCIBusId(char *text, int length, int device)
 {
     CALL(cudaErrorUnknown);
-    (void)device;
     assert(length > 13);
-    strcpy(text, "0000:00:00.0");
+    snprintf(text, (size_t)length, "0000:%02x:00.0", (unsigned)device);
+    return cudaSuccess;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+    (void)symbol, (void)function, (void)version, (void)flags;
+    *found = cudaDriverEntryPointSymbolNotFound;
     return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int *version) { return *version = 13000, cudaSuccess; }

@@ -7,7 +7,8 @@
 
 #include "measure/cuda_kernels.h"
 
-enum operation_kind { OPERATION_KERNEL, OPERATION_GEMM, OPERATION_COPY, OPERATION_CLEAR, OPERATION_EVENT, OPERATION_GRAPH };
+enum operation_kind { OPERATION_KERNEL, OPERATION_GEMM, OPERATION_COPY, OPERATION_CLEAR, OPERATION_EVENT, OPERATION_GRAPH,
+                      OPERATION_CALL };
 
 struct fake_matrix { int element; int64_t rows, columns, leading, stride; int batch; const char *at; };
 
@@ -26,6 +27,8 @@ struct operation {
     size_t bytes;
     struct event *event;
     struct cudaGraph *graph;
+    void (*call)(const struct operation *operation);    // OPERATION_CALL
+    const void *context;
 };
 
 struct operation *fake_queue(enum operation_kind kind);
