@@ -6,7 +6,7 @@
 
 #include "data/document.h"
 #include "solve/certificate_parts.h"
-#include "solve/check_space_parts.h"
+#include "solve/certificate_space_parts.h"
 #include "solve/eliminate_search.h"
 #include "solve/layouts_parts.h"
 #include "solve/space_prices.h"
@@ -21,7 +21,6 @@ struct space_maker {
     struct certificate_space_result *result;
     struct check_space space;
     struct check_pricer pricers[2];
-    struct check_layouts layouts;
     unsigned char *fates;
     int64_t count;
     struct open_layout *open;
@@ -31,38 +30,22 @@ struct space_maker {
     struct check_problem *p;
     struct error why;               // of the checker's functions
     uint64_t work;
-    enum status status;             // of the walk
     struct arena *arena, *scratch;
 };
 
 // ---- fates
 
-static void keep_open(struct space_maker *m, int64_t number, const struct check_layout *layout)
+static bool keep_open(void *argument, int64_t number, const struct check_layout *layout)
 {
+    struct space_maker *m = argument;
+    if (number >= m->count || m->fates[number] != FATE_IS_PROVEN) return number < m->count;
     if (m->open_count == m->open_capacity) {
         int64_t capacity = 2 * m->open_capacity + 64;
         m->open = arena_grow(m->arena, m->open, (size_t)m->open_count, (size_t)capacity, sizeof *m->open);
         m->open_capacity = capacity;
     }
     m->open[m->open_count++] = (struct open_layout){number, -1, *layout};
-}
-
-// The chosen one has a proof, for its plan's sake.
-static enum status find_fate(struct space_maker *m, int64_t number, const struct check_layout *layout)
-{
-    enum check_fate fate = FATE_IS_PROVEN;
-    if (number != m->chosen) TRY(check_find_fate(&m->layouts, layout, &fate));
-    m->fates[number] = (unsigned char)fate;
-    if (fate == FATE_IS_PROVEN) keep_open(m, number, layout);
-    return OK;
-}
-
-static bool visit(void *argument, int64_t number, const struct check_layout *layout)
-{
-    struct space_maker *m = argument;
-    if (number >= m->count) return false;
-    m->status = find_fate(m, number, layout);
-    return m->status == OK;
+    return true;
 }
 
 // All tables of a layout that is not refused.
@@ -348,11 +331,9 @@ enum status certificate_space_make(struct certificate_space_result *result, cons
     space_read(&m->space, request->problem, arena);
     for (int i = 0; i < 2; i++) TRY(space_pricer_open(&m->pricers[i], request->problem, arena, err));
     TRY(aim(m, err));
-    m->fates = TAKE(arena, m->count + 1, unsigned char);
-    m->layouts = (struct check_layouts){.space = &m->space, .pricer = &m->pricers[0], .reader = {"prices", &m->why}, .bound_ns = m->bound_ns,
-                                        .held = {.work = &m->work, .arena = arena, .scratch = scratch}};
-    int64_t count = check_space_walk(&m->space, visit, m);
-    if (m->status != OK) return fail(err, SOLVER, "the checker does not hear a layout: %s", m->why.text);
+    const struct space_fates_request wanted = {&m->space, &m->pricers[0], m->count, m->bound_ns, m->chosen, request->settings->threads};
+    TRY(space_find_fates(&m->fates, &wanted, arena, err));
+    int64_t count = check_space_walk(&m->space, keep_open, m);
     if (count != m->count) return fail(err, SOLVER, "the checker finds %lld layouts, the search %lld", (long long)count, (long long)m->count);
     compare_open(m);
     return write(m, err);
