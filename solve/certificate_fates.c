@@ -72,7 +72,9 @@ enum status space_find_fates(unsigned char **fates, const struct space_fates_req
     worker_pool_close(pool);
     for (int i = 0; i < count; i++) {
         int64_t first = i * each, end = first + each < request->count ? first + each : request->count;
-        if (answers[i].broken || !answers[i].used) return fail(err, SOLVER, "--certificate: a worker failed on layouts %lld to %lld%s%s", (long long)first, (long long)end - 1, why ? ": " : "", why ? why : "");
+        if (answers[i].broken || !answers[i].used)
+            return fail(err, SOLVER, "--certificate: a worker failed on layouts %lld to %lld%s%s", (long long)first, (long long)end - 1, why ? ": " : "",
+                        why ? why : "");
         if (!message_get_count(&answers[i])) return fail(err, SOLVER, "the checker does not hear a layout: %s", answers[i].bytes + answers[i].read);
         message_get(&answers[i], *fates + first, (size_t)(end - first));
         if (answers[i].broken) return fail(err, SOLVER, "--certificate: a worker's answer is too short");

@@ -128,8 +128,9 @@ static void read_options(struct check_problem *p, const struct job *j, struct ar
         const struct gradient_compression *o = &j->gradient_options[i];
         if (o->rank >= j->budget.rank_min) p->gradient[p->gradient_count++] = (struct check_option){o->rank, false, o->quality_cost};
     }
-    const int64_t budget[BUDGETS] = {[BUDGET_BOUNDARIES] = j->budget.boundaries_max, [BUDGET_STAGES] = j->budget.stages_max, [BUDGET_COST] = j->budget.cost_max};
-    for (int i = 0; i < BUDGETS; i++) p->budget[i] = budget[i];
+    p->budget[BUDGET_BOUNDARIES] = j->budget.boundaries_max;
+    p->budget[BUDGET_STAGES] = j->budget.stages_max;
+    p->budget[BUDGET_COST] = j->budget.cost_max;
     p->rank_min = j->budget.rank_min;
 }
 
