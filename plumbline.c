@@ -16,7 +16,7 @@ static const struct {
 } commands[] = {
     {"measure", command_measure, "samples out of this machine (runs plumbline-measure)"},
     {"calibrate", command_calibrate, "costs out of samples"},
-    {"import", command_import, "a model out of a foreign format"},
+    {"import", command_import, "documents out of foreign formats"},
     {"example", command_example, "a ready problem: chain, gpt, mixed, four"},
     {"price", command_price, "problem -> priced document (integer ns and bytes)"},
     {"predict", command_predict, "time and memory of given configurations: one, or a table of thousands"},

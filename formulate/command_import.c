@@ -1,22 +1,32 @@
-// plumbline import hf CONFIG.json: a model out of a foreign format.
+// plumbline import FORMAT FILE: documents out of foreign formats. The table below is all that knows which there are.
+#include <stdio.h>
 #include <string.h>
 
-#include "data/import_hf.h"
 #include "formulate/commands.h"
+#include "formulate/import.h"
+
+static const struct format {
+    const char *name;
+    command_function *function;
+    const char *help;
+} formats[] = {
+    {"hf", import_hf, "a Hugging Face config.json: a model"},
+};
 
 enum status command_import(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *output = "-", *name = NULL, *operands[2];
-    bool helped;
-    struct model model;
-    const struct option options[] = {
-        {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the model is written; - is standard output (default)"},
-        {.name = "--name", .type = OPTION_TEXT, .to = &name, .help = "the model's name (default: from the config)"},
-    };
-    (void)exit_code;
-    TRY(options_read(argc, argv, "plumbline import hf CONFIG.json [-o model.json] [--name NAME]", options, ARRAY_LENGTH(options), operands, 2, 2, NULL, &helped, err));
-    if (helped) return OK;
-    if (strcmp(operands[0], "hf")) return fail(err, BAD_INPUT, "expected a format, hf (a Hugging Face config.json), found '%s'", operands[0]);
-    TRY(model_import_hf(&model, operands[1], name, output, arena, err));
-    return model_save(&model, output, arena, err);
+    char known[200] = "";
+    if (argc > 1 && !strcmp(argv[1], "--help")) {
+        printf("usage: plumbline import FORMAT FILE [options]; plumbline import FORMAT --help\n");
+        for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) printf("  %-12s %s\n", formats[i].name, formats[i].help);
+        return OK;
+    }
+    for (size_t i = 0; i < ARRAY_LENGTH(formats); i++) {
+        if (argc > 1 && !strcmp(argv[1], formats[i].name)) return formats[i].function(argc - 1, argv + 1, exit_code, arena, err);
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", formats[i].name);
+    }
+    if (argc < 2) return fail(err, BAD_INPUT, "an operand is missing; usage: plumbline import FORMAT FILE [options]; formats: %s", known);
+    if (argv[1][0] == '-') return fail(err, BAD_INPUT, "unknown option '%s'; usage: plumbline import FORMAT FILE [options]", argv[1]);
+    return fail(err, BAD_INPUT, "expected a format (%s), found '%s'", known, argv[1]);
 }

@@ -1,0 +1,9 @@
+// Foreign formats: each has one reader, a command of its own behind `plumbline import FORMAT`, named in command_import.c's table.
+#ifndef PLUMBLINE_FORMULATE_IMPORT_H
+#define PLUMBLINE_FORMULATE_IMPORT_H
+
+#include "data/options.h"
+
+command_function import_hf;
+
+#endif
