@@ -4,7 +4,7 @@
 #include <ucontext.h>
 
 #include <cassert>
-#include <cstdlib>
+#include <memory>
 #include <vector>
 
 #include "measure/cuda_kernels.h"
@@ -26,7 +26,7 @@ struct fiber {
     bool begun;
     state now;
     float value;
-    char *stack;
+    std::unique_ptr<char[]> stack;
 };
 
 std::vector<fiber> fibers;
@@ -63,7 +63,7 @@ void run_block(unsigned threads)
         f.now = RUNNING;
         f.begun = false;
         getcontext(&f.context);
-        f.context.uc_stack.ss_sp = f.stack;
+        f.context.uc_stack.ss_sp = f.stack.get();
         f.context.uc_stack.ss_size = STACK_BYTES;
         f.context.uc_link = &scheduler_context;
         makecontext(&f.context, enter, 0);
@@ -113,7 +113,7 @@ extern "C" void fake_run_kernel(const void *kernel, dim3 grid, dim3 block, const
     gridDim = {grid.x, grid.y, grid.z};
     while (fibers.size() < block.x) {
         fibers.emplace_back();
-        fibers.back().stack = (char *)malloc(STACK_BYTES);
+        fibers.back().stack.reset(new char[STACK_BYTES]);
     }
     for (unsigned y = 0; y < grid.y; y++)
         for (unsigned x = 0; x < grid.x; x++) {
