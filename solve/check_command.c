@@ -149,29 +149,29 @@ static enum status read_sources(struct check_space_source sources[SOURCES], cons
     return OK;
 }
 
-static void print_space(const struct check_space_result *s, const char *problem, int64_t microseconds)
+static void print_space(FILE *to, const struct check_space_result *s, const char *problem, int64_t microseconds)
 {
     const struct check_result *r = &s->proof;
     if (!r->accepted) {
-        printf("not proven: %s\n", r->reason);
+        fprintf(to, "not proven: %s\n", r->reason);
         return;
     }
-    if (r->infeasible) printf("proven: no layout of the space has a plan\n");
-    else if (r->iteration_ns < 0) printf("proven: no plan of any layout takes less than %lld ns\n", (long long)r->bound_ns);
+    if (r->infeasible) fprintf(to, "proven: no layout of the space has a plan\n");
+    else if (r->iteration_ns < 0) fprintf(to, "proven: no plan of any layout takes less than %lld ns\n", (long long)r->bound_ns);
     else
-        printf("proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes less%s%lld ns\n", (long long)s->chosen,
+        fprintf(to, "proven: the plan of layout %lld takes %lld ns, and no plan of any layout takes less%s%lld ns\n", (long long)s->chosen,
                (long long)r->iteration_ns, r->iteration_ns == r->bound_ns ? ": " : " than ", (long long)r->bound_ns);
-    printf("  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their prices, %lld no better than another, %lld with a proof\n",
+    fprintf(to, "  layouts    %lld: %lld refused by a rule, %lld without room, %lld bounded by their prices, %lld no better than another, %lld with a proof\n",
            (long long)s->layouts, (long long)s->refused, (long long)s->memory, (long long)s->bounded, (long long)s->dominated, (long long)s->proven);
-    printf("  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of graphs of %lld operations\n",
+    fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of graphs of %lld operations\n",
            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds, (long long)r->choices, (long long)r->paths,
            (long long)r->operations);
-    printf("  assumed    the reading of %s and of what it names, and the prices that the judge finds for each layout\n", problem);
-    printf("  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+    fprintf(to, "  assumed    the reading of %s and of what it names, and the prices that the judge finds for each layout\n", problem);
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
 }
 
-static enum status hear_space(const struct check_text *certificate, const char *problem_path, uint64_t work_limit, const struct timespec *start,
-                              int *exit_code, struct arena *arena, struct error *err)
+static enum status hear_space(const struct check_text *certificate, const char *problem_path, const char *statement, uint64_t work_limit,
+                              const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
 {
     struct check_space_source sources[SOURCES];
     struct check_space space;
@@ -183,7 +183,10 @@ static enum status hear_space(const struct check_text *certificate, const char *
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open(&space, pricers, problem_path, arena, err));
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit, arena, err));
-    print_space(&result, problem_path, microseconds_since(start));
+    struct check_space_hearing hearing = {&result, certificate, sources, SOURCES, microseconds_since(start)};
+    if (statement && result.proof.accepted) TRY(check_space_write_statement(&hearing, statement, arena, err));
+    print_space(is_stdout(statement) ? stderr : stdout, &result, problem_path, hearing.microseconds);
+    if (statement && !result.proof.accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.proof.accepted ? 0 : 1;
     return OK;
 }
@@ -239,8 +242,8 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(read_whole(&certificate, paths[0], arena, err));
     TRY(check_is_space(&is_space, &certificate, arena, err));
-    if (is_space && (to.verdict || to.statement)) return fail(err, BAD_INPUT, "-o, --statement: expected a certificate of one layout, found one of a space");
-    if (is_space) return hear_space(&certificate, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, &start, exit_code, arena, err);
+    if (is_space && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space");
+    if (is_space) return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
     TRY(find_priced(&priced, count > 1 ? paths[1] : NULL, &problem, &certificate, arena, err));
     if (problem.file) hearing.problem = &problem;
     TRY(check_certificate(&result, &certificate, &priced, (uint64_t)work_limit, arena, err));

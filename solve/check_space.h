@@ -67,4 +67,14 @@ enum status check_space_certificate(struct check_space_result *result, const str
                                     const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena,
                                     struct error *err);
 
+// Of an accepted certificate: a page in words. "-": standard output.
+struct check_space_hearing {
+    const struct check_space_result *result;
+    const struct check_text *certificate;
+    const struct check_space_source *sources;
+    int source_count;
+    int64_t microseconds;
+};
+enum status check_space_write_statement(const struct check_space_hearing *h, const char *path, struct arena *arena, struct error *err);
+
 #endif

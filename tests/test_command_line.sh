@@ -315,6 +315,10 @@ gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 2 --pipeline 2 --layouts 
 gives 0 solve space/problem.json -o space/plan.json --layouts space/layouts.json --quiet --gap 0.05 --certificate space/certificate.json
 gives 0 check space/certificate.json space/problem.json
 says 'no plan of any layout takes less' out
+gives 0 check space/certificate.json space/problem.json --statement space/proven.txt
+says 'No plan of any layout takes less than' space/proven.txt
+says "$(sha256sum space/job.json | cut -d' ' -f1)" space/proven.txt
+rm space/proven.txt
 refuses "space of layouts" check space/certificate.json
 sed 's/"global_batch": 32/"global_batch": 64/' space/job.json > job.json && mv space/job.json job.old && mv job.json space/job.json
 gives 1 check space/certificate.json space/problem.json
