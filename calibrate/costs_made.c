@@ -118,12 +118,25 @@ static bool take_quantity(struct estimate *to, const struct calibration *c, cons
     return true;
 }
 
+// What libraries took was seen with the workspace that trainers keep inside of their allocator.
+static void add_libraries(struct estimate *constant, const struct estimate *libraries, const struct estimate *workspace, struct arena *arena)
+{
+    if (!libraries->source) return;
+    constant->value += fmax(0, libraries->value - workspace->value);
+    constant->low += fmax(0, libraries->low - workspace->high);
+    constant->high += fmax(0, libraries->high - workspace->low);
+    constant->low = fmin(constant->low, constant->value), constant->high = fmax(constant->high, constant->value);
+    constant->source = arena_print(arena, "%s; %s%s", constant->source, libraries->source, workspace->source ? ", less the workspace" : "");
+}
+
 static void take_constants(struct gpu_costs *g, const struct calibration *c, const struct calibrate_settings *settings, struct arena *arena)
 {
+    struct estimate libraries = {0}, workspace = {0};
     bool known = g->constant_bytes.value > 0;
-    if (!take_quantity(&g->constant_bytes, c, "context_bytes", arena) && !known)
-        g->constant_bytes = assumed((double)settings->constant_bytes, "not measured: the process and its libraries");
-    take_quantity(&g->library_bytes, c, "library_bytes", arena);
+    take_quantity(&libraries, c, "library_bytes", arena);
+    if (take_quantity(&workspace, c, "workspace_bytes", arena)) g->library_bytes = workspace;
+    if (take_quantity(&g->constant_bytes, c, "context_bytes", arena)) add_libraries(&g->constant_bytes, &libraries, &workspace, arena);
+    else if (!known) g->constant_bytes = assumed((double)settings->constant_bytes, "not measured: the process and its libraries");
     take_quantity(&g->communicator_bytes, c, "communicator_bytes", arena);
 }
 

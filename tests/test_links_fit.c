@@ -269,8 +269,9 @@ static void test_several_documents(void **state)
     documents[0].machine.gpu = "some host";
     documents[2] = (struct samples){.machine = {.gpu = "G"}, .document = {.path = "memory.json"}};
     static double bytes[] = {5e8, 6e8, 7e8};
-    static struct quantity context = {"context_bytes", bytes, 3};
-    documents[2].quantities = &context, documents[2].quantity_count = 1;
+    static double library_bytes[] = {3e7, 5e7}, workspace_bytes[] = {2e7};
+    static struct quantity seen[] = {{"context_bytes", bytes, 3}, {"library_bytes", library_bytes, 2}, {"workspace_bytes", workspace_bytes, 1}};
+    documents[2].quantities = seen, documents[2].quantity_count = 3;
     assert_int_equal(inputs_join(&in, documents, 3, NULL, *state, &err), OK);
     assert_string_equal(in.all.machine.gpu, "G");
     assert_int_equal(in.all.endpoint_count, ENDPOINTS);
@@ -285,7 +286,8 @@ static void test_several_documents(void **state)
     assert_null(c.lacking);
     assert_true(c.costs.gpu_count == 1 && c.costs.collective_count == 3 && c.costs.document.source_count == 4);
     const struct gpu_costs *g = &c.costs.gpus[0];
-    assert_true(g->constant_bytes.value == 6e8 && g->constant_bytes.low == 5e8 && g->constant_bytes.high == 7e8 && g->constant_bytes.origin == ORIGIN_MEASURED);
+    assert_true(g->constant_bytes.value == 6.2e8 && g->constant_bytes.low == 5.1e8 && g->constant_bytes.high == 7.3e8 && g->constant_bytes.origin == ORIGIN_MEASURED);
+    assert_true(g->library_bytes.value == 2e7 && g->library_bytes.origin == ORIGIN_MEASURED);     // what stands inside of the allocator
     assert_true(g->memory_bytes_per_s.value == 1e11 && g->memory_bytes_per_s.origin == ORIGIN_PUBLISHED);
     assert_true(g->precision_count == 1 && known.precision_count == 1 && known.constant_bytes.value == 0);      // the base is as before
     assert_true(c.links.channels[0].fit.point_count == 2 * SIZES);
