@@ -263,12 +263,24 @@ static enum status write_certificate(const struct request *r, const struct solve
     return OK;
 }
 
+// What a cluster with places has no answer to yet.
+static enum status refuse_on_places(const struct request *r, struct error *err)
+{
+    const struct { bool given; const char *option; } others[] = {
+        {r->certificate_path, "--certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (others[i].given) return fail(err, BAD_INPUT, "%s: expected a cluster without places", others[i].option);
+    return OK;
+}
+
 static enum status solve_layout(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
 {
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct plan start;
     struct solve_result result;
     TRY(price_problem(priced, problem, arena, err));
+    if (priced->places) TRY(refuse_on_places(r, err));
     if (r->start_path) TRY(plan_load(&start, r->start_path, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();

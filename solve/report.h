@@ -20,6 +20,15 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
 enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
 
+// Which host gets which global rank, of a plan with a placement: SLURM_HOSTFILE (a host a rank), an Open MPI rankfile, or the
+// hosts in torchrun's order. Megatron-LM numbers ranks with data before pipeline, or (--use-tp-pp-dp-mapping) behind it.
+// BAD_INPUT: no placement; or, for torchrun, a host whose ranks do not stand together.
+enum launch_format { LAUNCH_HOSTFILE, LAUNCH_RANKFILE, LAUNCH_HOSTS };
+enum rank_order { RANK_ORDER_DATA_FIRST, RANK_ORDER_PIPELINE_FIRST };
+extern const char *const rank_order_names[];        // "tp-cp-ep-dp-pp", "tp-pp-dp"
+enum status report_launch(const struct plan *plan, enum launch_format format, enum rank_order order, const char **text, size_t *length,
+                          struct arena *arena, struct error *err);
+
 // Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text or as CSV.
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena);
 
@@ -34,6 +43,7 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
 // ---- pieces of the text report
 void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);
 void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r);
+void report_places(struct report_out *out, const struct plan *plan);
 void report_gantt(struct report_out *out, const struct report_replay *r);
 
 #endif

@@ -7,8 +7,8 @@
 
 command_function command_report;
 
-enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX };
-static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", NULL};
+enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX, FORMAT_HOSTFILE, FORMAT_RANKFILE, FORMAT_HOSTS };
+static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", "hostfile", "rankfile", "hosts", NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -82,21 +82,22 @@ static enum status write_table(const char *const *files, int count, bool csv, co
 
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    int format = FORMAT_TEXT, operands;
+    int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
     bool helped;
     const char *to = "-", *files[FILES_MOST], *layouts = NULL, *text;
     int64_t top = -1;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts"},
+         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts; which host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
+        {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names, "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
         {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
         {"--top", OPTION_INT, &top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all)"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
-    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
+    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|hostfile|rankfile|hosts] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
                      ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
@@ -109,6 +110,8 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     TRY(plan_load(&plan, files[0], arena, err));
     if (format == FORMAT_TEXT) TRY(report_text(&plan, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
+    else if (format >= FORMAT_HOSTFILE)
+        TRY(report_launch(&plan, (enum launch_format)(format - FORMAT_HOSTFILE), (enum rank_order)order, &text, &length, arena, err));
     else
         TRY(report_megatron(&plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena, err));
     return file_write(to, text, length, err);

@@ -223,6 +223,7 @@ enum status report_text(const struct plan *plan, const char **text, size_t *leng
                          " ns: see plumbline verify\n",
                          replay.iteration_ns, plan->iteration_ns);
         print_placement(&out, plan);
+        if (plan->placement) report_places(&out, plan);
         print_times(&out, plan);
         print_memory(&out, plan);
         report_use_of_time(&out, plan, &replay);
