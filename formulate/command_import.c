@@ -11,6 +11,7 @@ static const struct format {
     const char *help;
 } formats[] = {
     {"hf", import_hf, "a Hugging Face config.json: a model"},
+    {"matrix", import_matrix, "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
 };
 
 enum status command_import(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)

@@ -5,5 +5,6 @@
 #include "data/options.h"
 
 command_function import_hf;
+command_function import_matrix;
 
 #endif
