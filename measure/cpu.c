@@ -11,7 +11,7 @@
 #include "measure/host.h"
 #include "measure/host_condition.h"
 #include "measure/parts.h"
-#include "measure/random.h"
+#include "data/random.h"
 
 // More than the last-level cache of most processors, so that going round the pool takes values out of it again.
 enum { POOL_FLOATS_MIN = 1 << 25, RESULT_FLOATS_MIN = 1 << 24, FLOATS_PER_LINE = 16 };

@@ -12,7 +12,7 @@
 #include "measure/devices.h"
 #include "measure/links_report.h"
 #include "measure/pairs.h"
-#include "measure/random.h"
+#include "data/random.h"
 
 enum { EMPTY_EXCHANGES = 3 };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "data/intervals.h"
-#include "measure/random.h"
+#include "data/random.h"
 
 static const double progress_every_s = 0.2, condition_every_s = 0.02, overrun = 1.1, clock_change = 0.02;
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/random.h"
+#include "data/random.h"
 
 const char *const noise_names[] = {"none", "lognormal", "student", "pareto", "bimodal", "ticks", NULL};
 const char simulated_help[] =

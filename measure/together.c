@@ -7,7 +7,7 @@
 #include "data/intervals.h"
 #include "measure/backend.h"
 #include "measure/interrupts.h"
-#include "measure/random.h"
+#include "data/random.h"
 
 // Launchers stand between a rank and the terminal: what is not a terminal gets whole lines, and fewer.
 static const double progress_every_s = 0.2, progress_lines_every_s = 10;

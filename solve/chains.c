@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/random.h"
 #include "solve/chains_parts.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -38,15 +39,6 @@ int64_t chains_value(const struct chains *c, const int *order)
 }
 
 // ---- search by chance: swaps, reversals and moves of a node, accepted while the temperature falls
-
-// Between 0 and bound - 1 (splitmix64).
-static int random_below(uint64_t *state, int bound)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int)((z ^ (z >> 31)) % (uint64_t)bound);
-}
 
 static void swap(int *order, int a, int b)
 {

@@ -4,16 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/random.h"
 #include "solve/incumbent_parts.h"
 
 enum { STARTS_MAX = 12 };
 
 uint64_t search_random(struct search *s, uint64_t below)
 {
-    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % below;
+    return random_next(&s->random) % below;
 }
 
 bool search_is_over(struct search *s)

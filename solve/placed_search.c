@@ -4,6 +4,7 @@
 // the best.
 #include <string.h>
 
+#include "data/random.h"
 #include "solve/placed_parts.h"
 
 enum { STUCK_AFTER = 400, SHAKES = 3, LAYERS_EVERY = 200 };
@@ -17,14 +18,6 @@ struct search {
     uint64_t state;
     int64_t evaluations;
 };
-
-static int random_below(uint64_t *state, int bound)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (int)((z ^ (z >> 31)) % (uint64_t)bound);
-}
 
 static bool is_over(const struct search *s)
 {

@@ -1,6 +1,6 @@
-// Repeatable random numbers (splitmix64): the operands' values and the order of the cells follow from one seed.
-#ifndef PLUMBLINE_MEASURE_RANDOM_H
-#define PLUMBLINE_MEASURE_RANDOM_H
+// Repeatable random numbers (splitmix64): operands, orders of measuring, searches by chance all follow from one seed.
+#ifndef PLUMBLINE_DATA_RANDOM_H
+#define PLUMBLINE_DATA_RANDOM_H
 
 #include <stdint.h>
 
