@@ -280,6 +280,22 @@ struct json json_element(const struct json *array, int index, struct arena *aren
     return (struct json){item, array->file, arena_print(arena, "%s[%d]", array->path, index)};
 }
 
+enum status json_members(const struct json *object, const char *const **keys, struct json **values, int *count, struct arena *arena,
+                         struct error *err)
+{
+    TRY(json_expect(object, JSON_OBJECT, err));
+    *count = json_length(object);
+    const char **names = TAKE(arena, *count, const char *);
+    *values = TAKE(arena, *count, struct json);
+    int i = 0;
+    for (const cJSON *c = ((const cJSON *)object->node)->child; c; c = c->next, i++) {
+        names[i] = arena_copy_text(arena, c->string);
+        (*values)[i] = (struct json){c, object->file, child_path(arena, object->path, c->string)};
+    }
+    *keys = names;
+    return OK;
+}
+
 static enum status read_numbers(const struct json *array, bool whole, double low, double high, void *values, struct arena *arena, struct error *err)
 {
     int i = 0;

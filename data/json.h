@@ -67,6 +67,9 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 
 int json_length(const struct json *array);                                                  // elements, 0 if absent
 struct json json_element(const struct json *array, int index, struct arena *arena);        // 0 <= index < length
+// The members of an object whose keys are names of the author's choice, as in foreign tables. BAD_INPUT: it is no object.
+enum status json_members(const struct json *object, const char *const **keys, struct json **values, int *count, struct arena *arena,
+                         struct error *err);
 bool json_is_present(const struct json *value);                                             // set by an OPTIONAL field
 enum status json_expect(const struct json *value, enum json_type type, struct error *err);
 // A BAD_INPUT error at this value: "FILE: path: " and the given text.

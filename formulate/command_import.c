@@ -12,6 +12,7 @@ static const struct format {
 } formats[] = {
     {"hf", import_hf, "a Hugging Face config.json: a model"},
     {"matrix", import_matrix, "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
+    {"layers", import_layers, "a table of measured layers (Sailor): costs with layer times"},
 };
 
 enum status command_import(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)

@@ -6,5 +6,6 @@
 
 command_function import_hf;
 command_function import_matrix;
+command_function import_layers;
 
 #endif

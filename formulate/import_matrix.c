@@ -135,6 +135,16 @@ static void say_range(const struct places *p)
             p->measured[fast].bytes_per_s * 1e-9, p->nodes[fast / count].name, p->nodes[fast % count].name);
 }
 
+// Of a link between nodes, where it is not stated: the fastest network card's, without any 0.
+static double latency_of(const struct node_group *g, const struct matrix_request *r)
+{
+    const struct nic *best = NULL;
+    if (r->latency_us >= 0) return r->latency_us * 1e-6;
+    for (int i = 0; i < g->nic_count; i++)
+        if (!best || g->nics[i].link.bytes_per_s > best->link.bytes_per_s) best = &g->nics[i];
+    return best ? best->link.latency_s : 0;
+}
+
 static enum status build(struct cluster *c, const char *path, const struct matrix_request *r, struct arena *arena, struct error *err)
 {
     const char *text, **names;
@@ -153,9 +163,9 @@ static enum status build(struct cluster *c, const char *path, const struct matri
     for (int i = 0; i < c->places.node_count; i++) c->places.nodes[i].name = names[i];
     bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND : r->rows == ROWS_RECEIVER;
     int unit = r->unit != UNIT_BY_FORM ? r->unit : chosen == TABLE_ONLY ? UNIT_MIB_THOUSANDS : UNIT_MIB;
-    TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], r->latency_us * 1e-6, arena, err));
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
+    TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r), arena, err));
     c->groups[0].nodes = c->places.node_count;
     c->name = r->name;
     return cluster_check(c, err);
@@ -163,7 +173,7 @@ static enum status build(struct cluster *c, const char *path, const struct matri
 
 enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct matrix_request r = {.name = "measured", .intra_latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = UNIT_BY_FORM};
+    struct matrix_request r = {.name = "measured", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = UNIT_BY_FORM};
     const char *output = "-", *path;
     bool helped;
     struct cluster c;
@@ -173,7 +183,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
         {.name = "--rows", .type = OPTION_NAME, .to = &r.rows, .names = row_names, .help = "whose a row is (default: receiver; of a Send table sender)"},
         {.name = "--table", .type = OPTION_NAME, .to = &r.table, .names = table_names, .help = "which of mpiGraph's two (default: recv)"},
         {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two)"},
-        {.name = "--latency-us", .type = OPTION_NUMBER, .to = &r.latency_us, .low = 0, .high = 1e9, .help = "of every link; the matrix has none (default 0)"},
+        {.name = "--latency-us", .type = OPTION_NUMBER, .to = &r.latency_us, .low = 0, .high = 1e9, .help = "of every link; the matrix has none (default: of --like's network cards, else 0)"},
         {.name = "--like", .type = OPTION_TEXT, .to = &r.like, .help = "a cluster, shipped or a file: nodes as in its first group, where no option says otherwise"},
         {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "the costs' name of the GPU"},
         {.name = "--gpus-per-node", .type = OPTION_INT, .to = &r.gpus_per_node, .low = 1, .high = 1024, .help = "GPUs of a node"},

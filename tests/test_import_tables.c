@@ -1,4 +1,4 @@
-// Imports of measured tables: bandwidth matrices (which direction, which unit), and what is wrong with them.
+// Imports of measured tables: bandwidth matrices (which direction, which unit) and layers, and what is wrong with them.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/costs.h"
 #include "data/places.h"
 #include "formulate/import.h"
 #include "tests/support/folder.h"
@@ -135,6 +136,7 @@ static void test_directions_and_units(void **state)
     assert_rate(&c, "b", "a", 1.5e9);
     load_matrix(&c, one_table, "--like a100-16x8 --memory-gb 40");
     assert_string_equal(c.groups[0].gpu, "a100-80gb");
+    assert_true(link_of(&c, "a", "b")->latency_s == c.groups[0].nics[0].link.latency_s);
     assert_true(c.groups[0].memory_bytes == 40000000000 && c.groups[0].gpus_per_node == 8);
 }
 
@@ -191,9 +193,138 @@ static void test_published_matrix(void **state)
     assert_rate(&c, "agpu1475", "agpu1478", 17.3468233125 * 1.048576e9);
 }
 
+// ---- layers
+
+static const char layers_text[] =
+    "{\"unit\": \"milliseconds\", \"shape\": \"as measured\", \"profiles\": {\"m\": {\n"
+    "\"G\": {\"2\": {\"1\": {\"0\": [1, 2, 3], \"2\": [30, 50, 7], \"1\": [10, 30, 5], \"3\": [4, 5, 6]}},\n"
+    "        \"1\": {\"2\": {\"0\": [1, 1, 0], \"1\": [5, 9, 0], \"2\": [5, 9, 0], \"3\": [2, 3, 0]},\n"
+    "                \"1\": {\"0\": [1, 1, 0], \"1\": [6, 11, 0], \"2\": [6, 11, 0], \"3\": [2, 4, 0]}}},\n"
+    "\"H\": {\"1\": {\"1\": {\"0\": [9, 9], \"1\": [60, 110], \"2\": [60, 110], \"3\": [20, 40]}}}}}}";
+
+static void load_costs(struct costs *c, const char *text, const char *words)
+{
+    write_input(text, strlen(text));
+    assert_int_equal(import(import_layers, input, words), OK);
+    assert_int_equal(costs_load(c, output, &arena, &err), OK);
+}
+
+static void assert_time(const struct layer_time *t, const char *run, const char *gpu, int tensor, int micro_batch, double forward_ms, double backward_ms, double optimizer_ms)
+{
+    assert_string_equal(t->run, run);
+    assert_string_equal(t->gpu, gpu);
+    assert_true(t->tensor == tensor && t->micro_batch == micro_batch);
+    assert_true(fabs(t->forward_s - forward_ms * 1e-3) < 1e-12 && fabs(t->backward_s - backward_ms * 1e-3) < 1e-12);
+    assert_true(fabs(t->optimizer_s - optimizer_ms * 1e-3) < 1e-12 && fabs(t->full_s - forward_ms * 1e-3) < 1e-12);
+}
+
+static void test_layers(void **state)
+{
+    struct costs c;
+    (void)state;
+    load_costs(&c, layers_text, "");
+    assert_string_equal(c.name, "m");
+    assert_int_equal(c.gpu_count, 2);
+    assert_int_equal(c.gpus[0].memory_bytes_per_s.origin, ORIGIN_ASSUMED);
+    assert_int_equal(c.layer_time_count, 12);
+    assert_time(&c.layer_times[0], "embedding", "G", 1, 1, 1, 1, 0);
+    assert_time(&c.layer_times[1], "block", "G", 1, 1, 6, 11, 0);
+    assert_time(&c.layer_times[3], "embedding", "G", 1, 2, 1, 2, 3);
+    assert_time(&c.layer_times[4], "block", "G", 1, 2, 20, 40, 6);          // the mean
+    assert_time(&c.layer_times[5], "head", "G", 1, 2, 4, 5, 6);
+    assert_time(&c.layer_times[7], "block", "G", 2, 1, 5, 9, 0);
+    assert_time(&c.layer_times[10], "block", "H", 1, 1, 60, 110, 0);
+    load_costs(&c, layers_text, "--gpu G --as fast --micro-batch 2 --head-layers 2 --name n");
+    assert_int_equal(c.layer_time_count, 3);
+    assert_time(&c.layer_times[1], "block", "fast", 1, 2, 10, 30, 5);
+    assert_time(&c.layer_times[2], "head", "fast", 1, 2, 34, 55, 13);       // the sum
+    load_costs(&c, layers_text, "--gpu H --as a100-80gb --into datasheet");
+    assert_int_equal(c.layer_time_count, 3);
+    assert_true(c.gpu_count > 1 && costs_find_gpu(&c, "a100-80gb"));
+    assert_int_equal(c.document.source_count, 2);
+    char again[FOLDER_SIZE + 40], words[FOLDER_SIZE + 100];
+    snprintf(again, sizeof again, "%s/first.json", folder);
+    assert_int_equal(rename(output, again), 0);
+    snprintf(words, sizeof words, "--gpu G --as a100-80gb --tensor 2 --into %s", again);
+    load_costs(&c, layers_text, words);
+    assert_int_equal(c.layer_time_count, 6);
+    assert_time(&c.layer_times[1], "block", "a100-80gb", 2, 1, 5, 9, 0);    // what is new stands first
+    assert_time(&c.layer_times[4], "block", "a100-80gb", 1, 1, 60, 110, 0);
+}
+
+static void test_wrong_layers(void **state)
+{
+    static const struct { const char *text, *words, *word; } cases[] = {
+        {layers_text, "--model x", "expected one of m, found 'x'"},
+        {layers_text, "--gpu x", "expected one of G, H, found 'x'"},
+        {layers_text, "--as x", "--gpu is missing"},
+        {layers_text, "--tensor 8", "no table"},
+        {layers_text, "--head-layers 3", "found 4 layers"},
+        {layers_text, "--into nothere", "nothere"},
+        {layers_text, "--into datasheet", "no GPU \"G\""},
+        {"{\"unit\": \"years\", \"profiles\": {}}", "", "unit"},
+        {"{\"profiles\": {}}", "", "none"},
+        {"{\"profiles\": {\"a\": {}, \"b\": {}}}", "", "one of a, b"},
+        {"{\"profiles\": {\"a\": {}}}", "", "no table"},
+        {"{\"a\": 5}", "", "expected"},
+        {"{\"a\": {\"g\": []}}", "", "a.g"},
+        {"{\"a\": {\"g\": {\"x\": {}}}}", "", "expected a micro-batch as key, found \"x\""},
+        {"{\"a\": {\"g\": {\"0\": {}}}}", "", "at least 1"},
+        {"{\"a\": {\"g\": {\"1\": {\"1.5\": {}}}}}", "", "tensor degree as key"},
+        {"{\"a\": {\"g\": {\"99999999999999999999\": {}}}}", "", "micro-batch as key"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {}}}}}", "", "found 0 layers"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1, 1, 1], \"3\": [1, 1, 1]}}}}}", "", "expected layers 0 to 2"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"01\": [1, 1, 1], \"1\": [1, 1, 1]}}}}}", "", "each once"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1], \"2\": [1, 1, 1]}}}}}", "", "found 1 numbers"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [-1, 1, 1], \"2\": [1, 1, 1]}}}}}", "", "a.g.1.1.1[0]"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1, 1], \"1\": [1e999, 1, 1], \"2\": [1, 1, 1]}}}}}", "", "in.json"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": [0.1, 1], \"4\": [1, 1]}}}}}", "", "layer 3 takes 0.1 forward"},
+        {"{\"a\": {\"g\": {\"1\": {\"1\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1]}, \"2\": {\"0\": [1, 1], \"1\": [5, 1], \"2\": [5, 1], \"3\": [5, 1]}}}}}", "",
+         "4 layers, but 3 in a.g.1.1"},
+        {"[1]", "", "in.json"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(import_layers, cases[i].text, strlen(cases[i].text), cases[i].words, cases[i].word);
+    for (size_t n = 0; n < strlen(layers_text); n++) assert_refused(import_layers, layers_text, n, "", "in.json");
+    char deep[4000];
+    memset(deep, '[', sizeof deep);
+    assert_refused(import_layers, deep, sizeof deep, "", "nested deeper");
+}
+
+// The published table, where it lies beside the repository, gives the layer times that the shipped costs of GH200 hold.
+static void test_published_layers(void **state)
+{
+    static const char path[] = "../shared/validation/sailor/layer_profiles.json";
+    struct costs c, shipped;
+    int compared = 0;
+    (void)state;
+    FILE *file = fopen(path, "r");
+    if (!file) skip();
+    fclose(file);
+    assert_int_equal(import(import_layers, path, "--model OPT-350 --gpu GH-96 --as gh-96"), OK);
+    assert_int_equal(costs_load(&c, output, &arena, &err), OK);
+    assert_int_equal(costs_load(&shipped, "data/costs/gh200-sailor.json", &arena, &err), OK);
+    for (int i = 0; i < shipped.layer_time_count; i++)
+        for (int k = 0; k < c.layer_time_count; k++) {
+            const struct layer_time *a = &shipped.layer_times[i], *b = &c.layer_times[k];
+            if (strcmp(a->run, b->run) || a->tensor != b->tensor || a->micro_batch != b->micro_batch) continue;
+            assert_true(fabs(a->forward_s - b->forward_s) < 1e-9 && fabs(a->backward_s - b->backward_s) < 1e-9 && fabs(a->optimizer_s - b->optimizer_s) < 1e-9);
+            compared++;
+        }
+    assert_int_equal(compared, shipped.layer_time_count);
+    // A table that stands under another model's name, a norm that is no block.
+    assert_int_equal(import(import_layers, path, "--model GPT-Neo-2.7"), BAD_INPUT);
+    assert_non_null(strstr(err.text, "26 layers, but 34"));
+    assert_int_equal(import(import_layers, path, "--model LLAMA-3-8"), BAD_INPUT);
+    assert_non_null(strstr(err.text, "--head-layers"));
+    assert_int_equal(import(import_layers, path, "--model LLAMA-3-8 --head-layers 2"), OK);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
-    const struct CMUnitTest tests[] = {TEST(test_directions_and_units), TEST(test_wrong_matrices), TEST(test_published_matrix)};
+    const struct CMUnitTest tests[] = {TEST(test_directions_and_units), TEST(test_wrong_matrices), TEST(test_published_matrix),
+        TEST(test_layers), TEST(test_wrong_layers), TEST(test_published_layers)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
