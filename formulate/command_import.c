@@ -13,6 +13,9 @@ static const struct format {
     {"hf", import_hf, "a Hugging Face config.json: a model"},
     {"matrix", import_matrix, "measured bandwidths between nodes (mpiGraph, Pipette): a cluster with them"},
     {"layers", import_layers, "a table of measured layers (Sailor): costs with layer times"},
+    {"nccl-tests", import_nccl, "what nccl-tests prints, or its JSON: samples of collectives"},
+    {"nvbandwidth", import_nvbandwidth, "nvbandwidth's JSON: samples of transfers and links"},
+    {"topo", import_topo, "what nvidia-smi topo -m prints: a table, or a cluster with the bandwidths you give"},
 };
 
 enum status command_import(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
