@@ -3,7 +3,7 @@
 // array for every collective, as ours. Two things are checked because they are wrong often: that the times and the sizes
 // give the bandwidth stated, and that bus over algorithm bandwidth is what this collective has over so many ranks
 // (all-reduce 2 (n - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
-#include "formulate/import_nccl.h"
+#include "formulate/import_nccl_parts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formulate/import_nccl.h"
+#include "formulate/import_nccl_parts.h"
 
 static enum status lenient(const struct json *object, const struct json_field *fields, size_t count, struct arena *arena, struct error *err)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formulate/import_nccl.h"
+#include "formulate/import_nccl_parts.h"
 #include "formulate/import_text.h"
 
 // Where a row's words stand; -1: the table has no such column.

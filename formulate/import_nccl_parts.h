@@ -1,7 +1,7 @@
 // nccl-tests, printed or JSON (-J), into samples of collectives. Shared by its two readers: what they read goes through the
 // same door, which checks and collects it.
-#ifndef PLUMBLINE_FORMULATE_IMPORT_NCCL_H
-#define PLUMBLINE_FORMULATE_IMPORT_NCCL_H
+#ifndef PLUMBLINE_FORMULATE_IMPORT_NCCL_PARTS_H
+#define PLUMBLINE_FORMULATE_IMPORT_NCCL_PARTS_H
 
 #include "data/samples.h"
 
