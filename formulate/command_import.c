@@ -16,6 +16,7 @@ static const struct format {
     {"nccl-tests", import_nccl, "what nccl-tests prints, or its JSON: samples of collectives"},
     {"nvbandwidth", import_nvbandwidth, "nvbandwidth's JSON: samples of transfers and links"},
     {"topo", import_topo, "what nvidia-smi topo -m prints: a table, or a cluster with the bandwidths you give"},
+    {"trace", import_trace, "a PyTorch profiler's trace: time by annotated range, or samples"},
 };
 
 enum status command_import(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)

@@ -10,5 +10,6 @@ command_function import_layers;
 command_function import_nccl;
 command_function import_nvbandwidth;
 command_function import_topo;
+command_function import_trace;
 
 #endif
