@@ -72,7 +72,8 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     struct nccl_test *t = &n->test;
     if (t->group_size) return fail(err, BAD_INPUT, "%s: expected no rank behind the results, found one", where);
     if (rank < t->rank_count)
-        return fail(err, BAD_INPUT, "%s: rank %lld stands twice: several tests ran side by side, as they do where nccl-tests was built without MPI", where, (long long)rank);
+        return fail(err, BAD_INPUT, "%s: rank %lld stands twice: several tests ran side by side, as they do where nccl-tests was built without MPI",
+                    where, (long long)rank);
     if (rank != t->rank_count) return fail(err, BAD_INPUT, "%s: expected rank %d, found %lld", where, t->rank_count, (long long)rank);
     if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 || device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
         return fail(err, BAD_INPUT, "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, device %lld", where, NCCL_RANKS_MAX,
@@ -171,7 +172,8 @@ static int room_for(int count)
 static enum status add_times(struct sample *s, const struct nccl_row *row, const char *where, struct arena *arena, struct error *err)
 {
     int old = s->repetitions, count = old + row->time_count;
-    if (row->time_count > REPETITIONS_MAX || count > REPETITIONS_MAX) return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where, REPETITIONS_MAX);
+    if (row->time_count > REPETITIONS_MAX || count > REPETITIONS_MAX)
+        return fail(err, BAD_INPUT, "%s: expected at most %d times of one size, found more", where, REPETITIONS_MAX);
     if (room_for(count) > room_for(old)) s->seconds = arena_grow(arena, s->seconds, (size_t)old, (size_t)room_for(count), sizeof *s->seconds);
     for (int i = 0; i < row->time_count; i++) s->seconds[old + i] = row->times_us[i] * 1e-6;
     s->repetitions = count;
@@ -216,7 +218,8 @@ static void say_what_came(const struct nccl_import *n, const char *path)
     if (n->rows_nan) fprintf(stderr, "%s: %d row%s without a time passed over\n", path, n->rows_nan, n->rows_nan == 1 ? "" : "s");
     if (n->rows_other_type)
         fprintf(stderr, "%s: %d row%s of other types (%.20s) passed over\n", path, n->rows_other_type, n->rows_other_type == 1 ? "" : "s", n->other_type);
-    if (n->rows_coarse) fprintf(stderr, "%s: %d time%s printed with two digits only; nccl-tests -J writes all of them\n", path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
+    if (n->rows_coarse)
+        fprintf(stderr, "%s: %d time%s printed with two digits only; nccl-tests -J writes all of them\n", path, n->rows_coarse, n->rows_coarse == 1 ? "" : "s");
 }
 
 static void describe(struct nccl_import *n, const struct document *file, const char *output)

@@ -60,7 +60,8 @@ static enum status read_matrix(const struct json *matrix, int rows, double **to,
 {
     int count = json_length(matrix);
     double *values = NULL;
-    if (count < 1 || count > DEVICES_MAX || (rows && count != rows)) return json_refuse(matrix, err, "expected %d row%s, found %d", rows ? rows : DEVICES_MAX, rows == 1 ? "" : "s at most", count);
+    if (count < 1 || count > DEVICES_MAX || (rows && count != rows))
+        return json_refuse(matrix, err, "expected %d row%s, found %d", rows ? rows : DEVICES_MAX, rows == 1 ? "" : "s at most", count);
     *columns = 0;
     for (int r = 0; r < count; r++) {
         struct json row = json_element(matrix, r, arena);
@@ -244,7 +245,8 @@ enum status import_nvbandwidth(int argc, char **argv, int *exit_code, struct are
     const struct option options[] = {
         {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the samples are written; - is standard output (default)"},
         {.name = "--name", .type = OPTION_TEXT, .to = &name, .help = "the GPU's name (default: the device's)"},
-        {.name = "--buffer-mib", .type = OPTION_INT, .to = &buffer_mib, .low = 1, .high = 1 << 20, .help = "nvbandwidth's --bufferSize, which its file does not tell (512)"},
+        {.name = "--buffer-mib", .type = OPTION_INT, .to = &buffer_mib, .low = 1, .high = 1 << 20,
+         .help = "nvbandwidth's --bufferSize, which its file does not tell (512)"},
         {.name = "--against-arrow", .type = OPTION_FLAG, .to = &b.against_arrow, .help = "copies between devices went against the description's arrow"},
     };
     (void)exit_code;

@@ -145,7 +145,8 @@ static int count_pairs(const struct topology *t, int pairs[PATH_NVLINK + NVLINKS
 
 static void print_topology(const struct topology *t)
 {
-    static const char *const meanings[] = {"itself", "one PCIe bridge", "several PCIe bridges", "a PCIe host bridge", "host bridges of one NUMA node", "between NUMA nodes"};
+    static const char *const meanings[] = {"itself", "one PCIe bridge", "several PCIe bridges",
+                                           "a PCIe host bridge", "host bridges of one NUMA node", "between NUMA nodes"};
     int pairs[PATH_NVLINK + NVLINKS_MAX + 1] = {0};
     char text[PATH_TEXT];
     count_pairs(t, pairs);
