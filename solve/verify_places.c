@@ -121,6 +121,7 @@ static void make_groups(struct replica *r, const struct hearing *h)
         groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
         groups[i].nodes = layout_of(&h->assay)->data;
         groups[i].gpus_per_node = (int)h->assay.collective;
+        groups[i].nic_count = 0;            // what joins nodes is stated, or nothing does
     }
     r->problem.cluster.groups = groups;
     r->problem.cluster.group_count = count;

@@ -55,9 +55,19 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
             x->node_count++;
         }
     }
+    // Without any latency the graph may have no delays, whatever the nodes' cards would add.
+    static const struct nic slow = {NIC_ETHERNET, 1, {1e9, 1e-3}};
+    int64_t latency_most = random_chance(rng, 30) ? 0 : 5;
+    for (int g = 0; g < c->group_count && !latency_most; g++) {
+        c->groups[g].nics = arena_grow(arena, &slow, 1, 1, sizeof slow);
+        c->groups[g].nic_count = 1;
+        c->link_count = 0;
+        memset(p->costs.transfer_share, 0, sizeof p->costs.transfer_share);
+        p->costs.transfer_share[PART_LINK] = 1;
+    }
     x->measured = TAKE(arena, NODES * NODES, struct link);
     for (int i = 0; i < NODES * NODES; i++)
-        if (i / NODES != i % NODES) x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 0, 5) * 1e-6};
+        if (i / NODES != i % NODES) x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 0, latency_most) * 1e-6};
 }
 
 static void random_placed_problem(struct problem *p, struct random *rng, struct arena *arena)
