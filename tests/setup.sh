@@ -18,6 +18,7 @@ gmp.h|gmp.h|-lgmp|libgmp-dev'
 needs_of_test='
 cmocka.h|stdarg.h stddef.h setjmp.h stdint.h cmocka.h|-lcmocka|libcmocka-dev
 cbc||command -v cbc|coinor-cbc
+ip and tc||PATH=$PATH:/usr/sbin:/sbin; command -v ip && command -v tc|iproute2
 mpi.h and mpirun||command -v mpicc && command -v mpirun|libopenmpi-dev openmpi-bin
 jsonschema (Python 3)||python3 -c "import jsonschema"|python3-jsonschema'
 
