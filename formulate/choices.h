@@ -82,6 +82,9 @@ bool choices_send_forward(const struct choices *c, int boundary, int slice, cons
 bool choices_send_backward(const struct choices *c, int boundary, int slice, const struct choice *from, const struct choice *to, bool epilogue,
     int64_t *parts);
 
+// The quality budget's part of it.
+bool choices_within_budget(const struct choices *c, const int *chosen);
+
 // Where ranks stand on nodes (priced->places): the stage's sync over a ring whose dearest link is like this pair of nodes,
 // from * node_count + to, which must be joined. And the durations of all transfers, and of the embedding sync, when the
 // ranks stand on node[rank], instead of those that choices_durations has put there. false: two of them are joined by nothing.

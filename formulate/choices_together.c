@@ -170,7 +170,7 @@ static bool within_slots(const struct choices *c, const int *chosen)
     return true;
 }
 
-static bool within_budget(const struct choices *c, const int *chosen)
+bool choices_within_budget(const struct choices *c, const int *chosen)
 {
     const struct priced *p = c->priced;
     const struct quality_budget *b = &p->budget;
@@ -204,6 +204,6 @@ static bool ends_joined(const struct choices *c, const int *chosen)
 
 bool choices_fit_together(const struct choices *c, const int *chosen)
 {
-    return covers_layers(c, chosen) && within_slots(c, chosen) && within_budget(c, chosen) && ends_joined(c, chosen)
+    return covers_layers(c, chosen) && within_slots(c, chosen) && choices_within_budget(c, chosen) && ends_joined(c, chosen)
         && ranks_fit(c, chosen);
 }

@@ -45,19 +45,23 @@ static const struct choice *choice_of(const struct placed *p, const struct place
     return &p->c->stages[stage].items[plan->chosen[replica * p->stages + stage]];
 }
 
-int placed_choice_on(const struct placed *p, int stage, int like, int group)
+int placed_find_choice(const struct placed *p, int stage, int first_layer, int layer_count, int group, const struct choice *like)
 {
     const struct stage_choices *choices = &p->c->stages[stage];
-    const struct choice *x = &choices->items[like];
     int best = -1;
     for (int i = 0; i < choices->count; i++) {
         const struct choice *y = &choices->items[i];
-        if (y->group != group || y->first_layer != x->first_layer || y->layer_count != x->layer_count ||
-            y->gradient_option != x->gradient_option || y->boundary_option != x->boundary_option) continue;
-        if (i == like) return i;
+        if (y->group != group || y->layer_count != layer_count || (p->c->by_position && y->first_layer != first_layer) ||
+            y->gradient_option != like->gradient_option || y->boundary_option != like->boundary_option) continue;
         if (best < 0 || y->load_ns < choices->items[best].load_ns) best = i;
     }
     return best;
+}
+
+int placed_choice_on(const struct placed *p, int stage, int like, int group)
+{
+    const struct choice *x = &p->c->stages[stage].items[like];
+    return x->group == group ? like : placed_find_choice(p, stage, x->first_layer, x->layer_count, group, x);
 }
 
 // ---- rings

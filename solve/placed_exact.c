@@ -107,24 +107,10 @@ static bool fill_least(struct exact *e)
     return any;
 }
 
-static bool within_budget(const struct exact *e)
-{
-    const struct priced *p = e->p->priced;
-    int64_t boundaries = 0, stages = 0, cost = 0;
-    for (int s = 0; s < p->stage_count; s++) {
-        const struct choice *x = &e->p->c->stages[s].items[e->like[s]];
-        boundaries += p->boundary_options[x->boundary_option].rank > 0;
-        stages += p->gradient_options[x->gradient_option].rank > 0;
-        cost += x->quality_cost;
-    }
-    const struct quality_budget *b = &p->budget;
-    return (b->boundaries_max < 0 || boundaries <= b->boundaries_max) && (b->stages_max < 0 || stages <= b->stages_max) && (b->cost_max < 0 || cost <= b->cost_max);
-}
-
 static void try_decision(struct exact *e)
 {
     e->effort++;
-    if (!within_budget(e) || !fill_least(e)) return;
+    if (!choices_within_budget(e->p->c, e->like) || !fill_least(e)) return;
     if (graph_longest(e->p->graph, e->least, NULL) < e->best->time_ns) try_nodes(e, 0);
 }
 

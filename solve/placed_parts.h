@@ -20,4 +20,7 @@ struct placed {
     struct arena *arena;
 };
 
+// The choice of least load with these layers, on the group, with the options of `like`; -1: there is none.
+int placed_find_choice(const struct placed *p, int stage, int first_layer, int layer_count, int group, const struct choice *like);
+
 #endif

@@ -118,19 +118,6 @@ static bool swap_ranks(struct search *s)
     return a != b;
 }
 
-static int find_choice(const struct placed *p, int stage, int first_layer, int layer_count, const struct choice *like)
-{
-    const struct stage_choices *choices = &p->c->stages[stage];
-    int best = -1;
-    for (int i = 0; i < choices->count; i++) {
-        const struct choice *y = &choices->items[i];
-        if (y->layer_count != layer_count || y->group != like->group || y->gradient_option != like->gradient_option || y->boundary_option != like->boundary_option) continue;
-        if (p->c->by_position && y->first_layer != first_layer) continue;
-        if (best < 0 || y->load_ns < choices->items[best].load_ns) best = i;
-    }
-    return best;
-}
-
 // One layer from stage a to stage b, in all replicas; those between shift where places count.
 static bool move_layer(struct search *s, int a, int b)
 {
@@ -141,7 +128,7 @@ static bool move_layer(struct search *s, int a, int b)
             const struct choice *x = &p->c->stages[stage].items[chosen[stage]];
             int count = x->layer_count + (stage == b) - (stage == a);
             bool same = count == x->layer_count && (!p->c->by_position || x->first_layer == layer);
-            if (!same) chosen[stage] = count ? find_choice(p, stage, layer, count, x) : -1;
+            if (!same) chosen[stage] = count ? placed_find_choice(p, stage, layer, count, x->group, x) : -1;
             if (chosen[stage] < 0) return false;
             layer += count;
         }
@@ -203,7 +190,7 @@ static int list_slots(const struct placed *p, int **slots, struct arena *arena)
     return count;
 }
 
-// The k-th place of an order: pipelines one after another, or ranks (the replicas of a rank are neighbours), or by blocks.
+// The k-th place of an order: pipelines one after another, or ranks (the replicas of a rank are neighbours).
 static int place_of(const struct placed *p, int order, int k)
 {
     return order == 0 ? k : k % p->replicas * p->ranks + k / p->replicas;
