@@ -23,6 +23,11 @@ extern const char *const gradient_sync_names[];     // "exposed", "overlapped"
 enum trainer { TRAINER_MEGATRON, TRAINER_DEEPSPEED };
 extern const char *const trainer_names[];            // "megatron", "deepspeed"
 
+// What a plan is to make least. The iteration time is the rule. "pipette": the objective of a published planner, for comparison
+// (docs/FORMULAS.md section 16). "max_load": the busiest device or link, for throughput alone.
+enum objective { OBJECTIVE_ITERATION_TIME, OBJECTIVE_PIPETTE, OBJECTIVE_MAX_LOAD };
+extern const char *const objective_names[];         // "iteration_time", "pipette", "max_load"
+
 enum { SLICES_MAX = 8 };
 
 struct layout {
@@ -121,6 +126,7 @@ struct job {
     enum trainer trainer;
     bool fused_loss;                                // a compiled cross entropy, which keeps its exponentials
     bool scattered_messages;                        // each tensor rank sends its part of a message between stages alone
+    enum objective objective;
     struct layout layout;
     struct space space;                             // given: solve searches it, and `layout` says what is fixed
     bool recompute[RECOMPUTE_COUNT];                // what a stage may choose; none is always allowed

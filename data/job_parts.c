@@ -8,6 +8,7 @@
 const char *const schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
 const char *const gradient_sync_names[] = {"exposed", "overlapped", NULL};
 const char *const trainer_names[] = {"megatron", "deepspeed", NULL};
+const char *const objective_names[] = {"iteration_time", "pipette", "max_load", NULL};
 const char *const rule_action_names[] = {"require", "forbid", NULL};
 
 // ---- layout

@@ -22,9 +22,12 @@ int64_t memory_total(const struct memory_parts *m)
            + m->feedback_bytes + m->constant_bytes;
 }
 
+int64_t plan_value_ns(const struct plan *p) { return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns; }
+
 double plan_gap(const struct plan *p)
 {
-    return p->iteration_ns > 0 ? (double)(p->iteration_ns - p->bound_ns) / (double)p->iteration_ns : 0;
+    int64_t value = plan_value_ns(p);
+    return value > 0 ? (double)(value - p->bound_ns) / (double)value : 0;
 }
 
 struct plan_graph plan_graph_of(const struct schedule_request *request)
@@ -242,7 +245,9 @@ enum status plan_load(struct plan *p, const char *path, struct arena *arena, str
         FIELD_TEXT("reason", OPTIONAL, &p->reason),
         FIELD_COUNT("iteration_ns", REQUIRED, &p->iteration_ns, 0, TIME_MAX),
         FIELD_COUNT("bound_ns", REQUIRED, &p->bound_ns, 0, TIME_MAX),
-        FOR_PEOPLE("iteration_s"), FOR_PEOPLE("bound_s"), FOR_PEOPLE("gap"),
+        FIELD_NAME("objective", OPTIONAL, &p->objective, objective_names),
+        FIELD_COUNT("objective_ns", OPTIONAL, &p->objective_ns, 0, TIME_MAX),
+        FOR_PEOPLE("objective_s"), FOR_PEOPLE("iteration_s"), FOR_PEOPLE("bound_s"), FOR_PEOPLE("gap"),
         FIELD_COUNT("iteration_low_ns", OPTIONAL, &p->iteration_low_ns, 0, TIME_MAX),
         FIELD_COUNT("iteration_high_ns", OPTIONAL, &p->iteration_high_ns, 0, TIME_MAX),
         FOR_PEOPLE("iteration_low_s"), FOR_PEOPLE("iteration_high_s"),
@@ -412,6 +417,11 @@ static void put_head(struct json_writer *w, const struct plan *p)
     if (p->reason) json_put_text(w, "reason", p->reason);
     json_put_count(w, "iteration_ns", p->iteration_ns);
     json_put_count(w, "bound_ns", p->bound_ns);
+    if (p->objective != OBJECTIVE_ITERATION_TIME) {
+        json_put_text(w, "objective", objective_names[p->objective]);
+        json_put_count(w, "objective_ns", p->objective_ns);
+        json_put_number(w, "objective_s", seconds(p->objective_ns));
+    }
     json_put_number(w, "iteration_s", seconds(p->iteration_ns));
     json_put_number(w, "bound_s", seconds(p->bound_ns));
     json_put_number(w, "gap", plan_gap(p));

@@ -85,7 +85,9 @@ struct plan {
     const char *name;
     enum outcome outcome;
     const char *reason;                 // infeasible: which limit makes it so
-    int64_t iteration_ns, bound_ns;     // bound_ns is proven; iteration_ns 0 without a plan
+    int64_t iteration_ns, bound_ns;     // bound_ns is proven, of the objective; iteration_ns 0 without a plan
+    enum objective objective;           // what was made least
+    int64_t objective_ns;               // what it comes to, where it is not the iteration time
     double gap_asked;
     // The same decision with every number of the costs at the fast and at the slow end of its interval; both 0: not worked out.
     int64_t iteration_low_ns, iteration_high_ns;
@@ -113,7 +115,8 @@ struct plan {
     struct plan_effort effort;
 };
 
-double plan_gap(const struct plan *p);          // (iteration - bound) / iteration
+int64_t plan_value_ns(const struct plan *p);    // of what was made least: iteration_ns, or objective_ns
+double plan_gap(const struct plan *p);          // (value - bound) / value
 struct schedule_request plan_request(const struct plan *p);     // for the schedule that the plan was timed on
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);

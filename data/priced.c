@@ -187,6 +187,7 @@ enum status priced_load(struct priced *p, const char *path, struct arena *arena,
     TRY(document_read(&p->document, path, "plumbline.priced", arena, err));
     struct json_field fields[] = {
         FIELD_TEXT("name", REQUIRED, &p->name),
+        FIELD_NAME("objective", OPTIONAL, &p->objective, objective_names),
         FIELD_OBJECT("layout", REQUIRED, &layout),
         FIELD_INT("stage_count", REQUIRED, &p->stage_count, 1, STAGES_MAX),
         FIELD_INT("micro_batches", REQUIRED, &p->micro_batches, 1, MICRO_BATCHES_MAX),
@@ -322,6 +323,7 @@ enum status priced_save(const struct priced *p, const char *path, struct arena *
     struct json_writer w;
     document_begin(&w, "plumbline.priced", p->document.sources, p->document.source_count, arena);
     json_put_text(&w, "name", p->name);
+    if (p->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[p->objective]);
     layout_put(&w, "layout", &p->layout);
     json_put_count(&w, "stage_count", p->stage_count);
     json_put_count(&w, "micro_batches", p->micro_batches);

@@ -73,6 +73,7 @@ struct priced_gradient_option { int rank; int64_t quality_cost; };              
 struct priced {
     struct document document;
     const char *name;
+    enum objective objective;
     struct layout layout;
     int stage_count;                    // of all ranks: rank_count x layout.virtual_stages
     int rank_count;                     // pipeline ranks, each on devices of its own

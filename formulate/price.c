@@ -227,6 +227,7 @@ enum status price_terms(struct priced *priced, const struct problem *problem, st
 {
     const struct job *job = &problem->job;
     *priced = (struct priced){.name = problem->name,
+                              .objective = job->objective,
                               .layout = job->layout,
                               .stage_count = layout_stage_count(&job->layout),
                               .rank_count = job->layout.pipeline,

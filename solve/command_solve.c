@@ -149,7 +149,10 @@ static const char *alternative_path(const char *path, int number, struct arena *
 static void say_outcome(const struct solve_result *r)
 {
     const struct plan *p = &r->plan;
-    if (p->stage_count)
+    if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
+        fprintf(stderr, "%s: %s %.9f s, iteration %.9f s, proven bound on the former %.9f s, gap %.4g %%; %.2f s\n", outcome_names[p->outcome], objective_names[p->objective],
+                (double)p->objective_ns / 1e9, (double)p->iteration_ns / 1e9, (double)p->bound_ns / 1e9, 100 * plan_gap(p), p->effort.seconds);
+    else if (p->stage_count)
         fprintf(stderr, "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld path rows\n", outcome_names[p->outcome],
                 (double)p->iteration_ns / 1e9, (double)p->bound_ns / 1e9, 100 * plan_gap(p), p->effort.seconds, (long long)p->effort.boxes,
                 (long long)p->effort.path_rows);

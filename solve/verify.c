@@ -123,18 +123,22 @@ void hear_bound(struct hearing *h)
     const struct plan *p = h->plan;
     if (p->bound_ns < 0)
         verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
-    if (p->bound_ns > p->iteration_ns)
-        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the iteration time %lld ns by %lld ns",
-                    (long long)p->bound_ns, (long long)p->iteration_ns, (long long)(p->bound_ns - p->iteration_ns));
+    int64_t value = plan_value_ns(p);
+    if (p->objective != h->problem->job.objective)
+        verdict_add(h->verdict, h->arena, "objective", -1, "the job asks for the least %s, the plan has the least %s",
+                    objective_names[h->problem->job.objective], objective_names[p->objective]);
+    if (p->bound_ns > value)
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the plan's %s %lld ns by %lld ns", (long long)p->bound_ns,
+                    p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time" : objective_names[p->objective], (long long)value, (long long)(p->bound_ns - value));
     if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
         verdict_add(h->verdict, h->arena, "bound", -1, "outcome says that there is no plan, yet here is one");
     // In long double, which holds these integers exactly; only the product is rounded.
-    long double open = (long double)p->iteration_ns - (long double)p->bound_ns;
-    long double allowed = (long double)p->gap_asked * (long double)p->iteration_ns;
+    long double open = (long double)value - (long double)p->bound_ns;
+    long double allowed = (long double)p->gap_asked * (long double)value;
     if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
         verdict_add(h->verdict, h->arena, "bound", -1,
                     "outcome says optimal, but %lld ns are open and the gap asked allows %.17g",
-                    (long long)(p->iteration_ns - p->bound_ns), (double)allowed);
+                    (long long)(value - p->bound_ns), (double)allowed);
 }
 
 // ---- the hearing
