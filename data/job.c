@@ -59,9 +59,15 @@ static enum status read_local_loss(const struct json *object, struct local_loss 
     return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
 }
 
+static enum status read_placement(const struct json *object, struct placement_wishes *p, struct arena *arena, struct error *err)
+{
+    struct json_field fields[] = {FIELD_BOOL("homogeneous_groups", OPTIONAL, &p->homogeneous_groups)};
+    return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
+}
+
 enum status job_load(struct job *j, const char *path, struct arena *arena, struct error *err)
 {
-    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, rules = {0};
+    struct json layout = {0}, space = {0}, recompute = {0}, boundary = {0}, gradient = {0}, budget = {0}, local_loss = {0}, placement = {0}, rules = {0};
     *j = (struct job){.gradient_bytes_per_value = 4, .adam = true, .memory_fraction = MEMORY_FRACTION_DEFAULT};
     TRY(document_read(&j->document, path, "plumbline.job", arena, err));
     struct json_field fields[] = {
@@ -82,6 +88,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
         FIELD_ARRAY("gradient_options", OPTIONAL, &gradient),
         FIELD_OBJECT("budget", OPTIONAL, &budget),
         FIELD_OBJECT("local_loss", OPTIONAL, &local_loss),
+        FIELD_OBJECT("placement", OPTIONAL, &placement),
         FIELD_NUMBER("memory_fraction", OPTIONAL, &j->memory_fraction, 0, 1),
         FIELD_COUNT("memory_margin_bytes", OPTIONAL, &j->memory_margin_bytes, 0, MARGIN_MAX),
         FIELD_ARRAY("rules", OPTIONAL, &rules),
@@ -95,6 +102,7 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
     TRY(read_gradient_options(j, &gradient, arena, err));
     TRY(budget_get(&budget, &j->budget, arena, err));
     TRY(read_local_loss(&local_loss, &j->local_loss, arena, err));
+    TRY(read_placement(&placement, &j->placement, arena, err));
     TRY(rules_get(&rules, &j->rules, &j->rule_count, arena, err));
     return job_check(j, err);
 }
@@ -227,6 +235,11 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
         json_put_number(&w, "forward_s", j->local_loss.forward_s);
         json_put_number(&w, "backward_s", j->local_loss.backward_s);
         json_put_count(&w, "bytes", j->local_loss.bytes);
+        json_close_object(&w);
+    }
+    if (j->placement.homogeneous_groups) {
+        json_open_flat_object(&w, "placement");
+        json_put_bool(&w, "homogeneous_groups", true);
         json_close_object(&w);
     }
     json_put_number(&w, "memory_fraction", j->memory_fraction);

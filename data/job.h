@@ -116,6 +116,11 @@ struct rule {
 // What a stage before a local boundary does beside its layers, per micro-batch and device: the user's figures.
 struct local_loss { double forward_s, backward_s; int64_t bytes; };
 
+// What a placement on nodes must keep to.
+struct placement_wishes {
+    bool homogeneous_groups;        // the replicas of a stage stand on nodes with the same kinds of network card (places_alike)
+};
+
 struct job {
     struct document document;
     const char *name;
@@ -136,6 +141,7 @@ struct job {
     int gradient_option_count;
     struct quality_budget budget;
     struct local_loss local_loss;
+    struct placement_wishes placement;
     double memory_fraction;                         // of each GPU's memory that may be planned, in (0, 1]
     int64_t memory_margin_bytes;                    // kept free besides
     struct rule *rules;

@@ -237,6 +237,22 @@ static struct link common_link(const struct node_group *a, const struct node_gro
     return best;
 }
 
+static bool has_cards(const struct node_group *g, enum nic_kind kind)
+{
+    for (int i = 0; i < g->nic_count; i++)
+        if (g->nics[i].kind == kind) return true;
+    return false;
+}
+
+bool places_alike(const struct cluster *c, int group_a, int group_b)
+{
+    const struct node_group *a = &c->groups[group_a], *b = &c->groups[group_b];
+    if (group_a == group_b) return true;
+    bool alike = a->nic_count > 0;
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) alike = alike && has_cards(a, (enum nic_kind)kind) == has_cards(b, (enum nic_kind)kind);
+    return alike;
+}
+
 int places_shared_level(const struct places *p, int a, int b)
 {
     for (int k = 0; k < p->level_count; k++)

@@ -26,6 +26,9 @@ struct place_traffic { int streams[2]; bool spread; };
 int places_find(const struct places *p, const char *name);              // -1: no such node
 int places_shared_level(const struct places *p, int a, int b);          // the nearest; level_count: none
 
+// Whether nodes of the two groups have the same kinds of network card. A group that states none is like itself alone.
+bool places_alike(const struct cluster *c, int group_a, int group_b);
+
 // The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false: nothing joins them.
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
                  const double *efficiency);

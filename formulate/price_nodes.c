@@ -83,6 +83,7 @@ static enum status price_ring(struct pricing *x, int run, int option, size_t pai
     // One replica: its context ranks are the ring, within their node.
     bool pair_counts = x->d > 1 ? is_pair(p, y.node_from, y.node_to) : y.node_from == y.node_to && p->nodes[y.node_from].slots;
     if (!pair_counts || !link_of_nodes(x, y.node_from, y.node_to, true).joined) return OK;
+    if (x->problem->job.placement.homogeneous_groups && !places_alike(&x->problem->cluster, p->nodes[y.node_from].group, p->nodes[y.node_to].group)) return OK;
     double seconds = 0;
     for (int end = 0; end < 2; end++) {
         int group = p->nodes[end ? y.node_to : y.node_from].group;

@@ -186,6 +186,25 @@ static bool hear_nodes(struct hearing *h, int *node)
     return h->verdict->violation_count == before;
 }
 
+// The kinds of network card of a group's nodes, one bit each.
+static unsigned kinds_of(const struct node_group *g)
+{
+    unsigned kinds = 0;
+    for (int i = 0; i < g->nic_count; i++) kinds |= 1u << g->nics[i].kind;
+    return kinds;
+}
+
+// Where the job wants it, all nodes of a ring have the same kinds of card; of nodes without any, those of one group are alike.
+static void hear_kinds(struct hearing *h, int stage, int from, int to)
+{
+    const struct cluster *c = &h->problem->cluster;
+    const struct cluster_node *a = &c->places.nodes[from], *b = &c->places.nodes[to];
+    unsigned kinds = kinds_of(&c->groups[a->group]), others = kinds_of(&c->groups[b->group]);
+    bool other = a->group != b->group && (kinds != others || !kinds);
+    if (other && h->problem->job.placement.homogeneous_groups)
+        REJECT(h, "homogeneous", stage, "the ring goes from node '%s' to node '%s', which has other kinds of network card", a->name, b->name);
+}
+
 static bool hear_rings(struct hearing *h, const int *node, struct ring_links *rings)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -199,6 +218,7 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
             int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
             links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
             links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
+            hear_kinds(h, s, from, to);
             if (!node_link(&h->assay, from, to, true, &links[at].link))
                 REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
                        h->problem->cluster.places.nodes[to].name);
