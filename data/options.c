@@ -11,7 +11,7 @@ static void print_help(const char *usage, const struct option *options, size_t c
 {
     printf("usage: %s\n", usage);
     for (size_t i = 0; i < count; i++) {
-        static const char *const values[] = {"", " TEXT", " N", " X", ""};
+        static const char *const values[] = {"", " TEXT", " TEXT", " N", " X", ""};
         char head[120];
         snprintf(head, sizeof head, "%s%s", options[i].name, values[options[i].type]);
         for (int k = 0; options[i].type == OPTION_NAME && options[i].names[k]; k++) {
@@ -43,8 +43,14 @@ static enum status set_number(const struct option *o, const char *value, struct 
 static enum status set(const struct option *o, const char *value, struct error *err)
 {
     if (o->type == OPTION_INT || o->type == OPTION_NUMBER) return set_number(o, value, err);
+    if ((o->type == OPTION_TEXT || o->type == OPTION_TEXTS) && !*value) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
+    if (o->type == OPTION_TEXTS) {
+        struct option_texts *texts = o->to;
+        if (texts->count == texts->most) return fail(err, BAD_INPUT, "%s: expected it at most %d times", o->name, texts->most);
+        texts->items[texts->count++] = value;
+        return OK;
+    }
     if (o->type == OPTION_TEXT) {
-        if (!*value) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
         *(const char **)o->to = value;
         return OK;
     }

@@ -11,9 +11,16 @@
 enum option_type {
     OPTION_FLAG,        // to: bool
     OPTION_TEXT,        // to: const char *
+    OPTION_TEXTS,       // to: struct option_texts; may stand several times
     OPTION_INT,         // to: int64_t, within [low, high]
     OPTION_NUMBER,      // to: double, within [low, high]
     OPTION_NAME,        // to: int, the index in names[]
+};
+
+// The values of an option that stands several times, in their order.
+struct option_texts {
+    const char **items;         // given by the caller, with room for `most`
+    int count, most;
 };
 
 struct option {

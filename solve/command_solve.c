@@ -270,7 +270,7 @@ static enum status write_certificate(const struct request *r, const struct solve
 static enum status refuse_on_places(const struct request *r, struct error *err)
 {
     const struct { bool given; const char *option; } others[] = {
-        {r->certificate_path, "--certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+        {r->certificate_path, "--certificate"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (others[i].given) return fail(err, BAD_INPUT, "%s: expected a cluster without places", others[i].option);
@@ -285,9 +285,10 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(refuse_on_places(r, err));
     if (r->start_path) TRY(plan_load(&start, r->start_path, arena, err));
+    struct placed_start from = {.plan = &start};
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();
-    if (priced->places) TRY(placed_solve(&result, priced, &r->settings, &stop_asked, arena, err));
+    if (priced->places) TRY(placed_solve(&result, priced, &r->settings, r->start_path ? &from : NULL, &stop_asked, arena, err));
     else TRY(solve_run(&result, priced, &r->settings, r->start_path ? &start : NULL, &stop_asked, arena, err));
     TRY(write_plan(&result.plan, r->plan_path, r, problem, priced, arena, err));
     for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)

@@ -122,6 +122,7 @@ static void improve_ring(const int64_t *links, int *ring, int count)
 static void order_ring(struct placed *p, const int64_t *links, int *ring)
 {
     int count = p->replicas, all[PLACED_RING_EXACT];
+    if (p->keep_rings) return;
     if (count > PLACED_RING_EXACT) {
         improve_ring(links, ring, count);
         return;

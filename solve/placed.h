@@ -39,14 +39,36 @@ int placed_choice_on(const struct placed *p, int stage, int like, int group);
 
 // Search from the decision chosen[stage] of one pipeline: orders of nodes, then exchanges of nodes and moves of layers as long
 // as they help, `evaluations` of them. false: no placement was found.
-struct placed_settings { int64_t evaluations; uint64_t seed; bool (*should_stop)(void *); void *stop_argument; };
+// Where there is a start, it is the first plan, which only a faster one replaces.
+struct placed_settings {
+    int64_t evaluations;
+    uint64_t seed;
+    bool (*should_stop)(void *);
+    void *stop_argument;
+    const struct placed_plan *start;
+};
 bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen, const struct placed_settings *settings, struct arena *arena);
 
-// As solve_run, for a priced document with places.
+// An earlier plan to begin from: of this problem, or of one with other nodes, links or replicas. What became of it is worked
+// out on the way.
+struct plan;
+struct placed_start {
+    const struct plan *plan;
+    int64_t standing_ns;            // as it stands, its rings as they are; 0: it does not
+    int64_t mended_ns;              // where only ranks that cannot stay get other nodes; 0: there is no room for them
+    const char **mended_nodes;      // [replica * rank_count + rank]
+};
+
+// like[stage]: a choice with the plan's layers and options. mended: the plan with as few ranks moved as can be, time_ns
+// INT64_MAX where there is none. false: the plan fits no choices.
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, struct placed_plan *mended, struct arena *arena);
+
+// As solve_run, for a priced document with places. start: NULL, or what is never worse than the answer. BAD_INPUT: it does
+// not fit.
 struct solve_result;
 struct solve_settings;
-enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
-                         struct arena *arena, struct error *err);
+enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                         struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err);
 
 // Makes `best` the best placed plan there is, whatever it was. false: it would have taken more than `effort_max` steps, or
 // ranks have several stages, or there are more replicas than rings are put in order exactly.

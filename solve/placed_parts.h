@@ -17,6 +17,7 @@ struct placed {
     struct placed_row { int *symbols, *counts, count; } rows[PLACED_ROWS_MAX];
     int row_count, row_next;
     int64_t walks;              // of the whole graph
+    bool keep_rings;            // they are evaluated as they are
     struct arena *arena;
 };
 

@@ -247,7 +247,11 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
     s.spare = TAKE(arena, slot_count, int);
     s.spare_next = TAKE(arena, slot_count, int);
     s.left = TAKE(arena, p->nodes, int);
-    best->time_ns = INT64_MAX;
+    best->time_ns = s.now.time_ns = INT64_MAX;
+    if (settings->start) {
+        placed_plan_copy(p, &s.next, settings->start);
+        take_next(&s);
+    }
     for (int order = 0; order < ORDERS; order++) {
         s.now.time_ns = INT64_MAX;
         if (slot_count >= p->replicas * p->ranks && begin(&s, chosen, slots, slot_count, order, arena)) take_next(&s);

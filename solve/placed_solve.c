@@ -2,7 +2,7 @@
 // and tells layers and options; then the search for a placement.
 #include <string.h>
 
-#include "solve/placed.h"
+#include "solve/placed_parts.h"
 #include "solve/solve_parts.h"
 
 // In evaluations of a placement.
@@ -56,8 +56,23 @@ static void put_plan(struct plan *plan, struct placed *p, const struct choices *
     put_claims(plan, c, durations);
 }
 
-enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, const volatile int *stop,
-                         struct arena *arena, struct error *err)
+// The search from an earlier plan: it beats what is there only where it is faster, or as fast without the moves.
+static enum status search_from(struct placed *p, struct placed_plan *best, struct placed_start *start, const struct placed_settings *settings,
+                               struct arena *arena, struct error *err)
+{
+    struct placed_plan mended = placed_plan_empty(p, arena), found = placed_plan_empty(p, arena);
+    struct placed_settings from = *settings;
+    int *like = TAKE(arena, p->stages, int);
+    if (!start) return OK;
+    if (!placed_take_start(p, start, like, &mended, arena))
+        return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->plan->document.path ? start->plan->document.path : "start");
+    if (mended.time_ns < INT64_MAX) from.start = &mended;
+    if (placed_search(p, &found, like, &from, arena) && found.time_ns <= best->time_ns) placed_plan_copy(p, best, &found);
+    return OK;
+}
+
+enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                         struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
     struct solve_settings relaxed = *settings;
@@ -78,8 +93,10 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     if (!choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed *placed = placed_open(&s.choices, s.graph, arena);
     struct placed_plan best = placed_plan_empty(placed, arena);
-    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s};
+    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL};
     bool found = placed_search(placed, &best, chosen, &search, arena), proven = false;
+    TRY(search_from(placed, &best, start, &search, arena, err));
+    found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
     if (!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) proven = placed_prove(placed, &best, proof_steps, arena);
     if (best.time_ns == INT64_MAX) {

@@ -278,7 +278,7 @@ static void test_all_placements(void **state)
             all_decisions(&o, 0, 0);
             solve_defaults(&settings);
             settings.progress = 0;
-            assert_int_equal(placed_solve(&result, &priced, &settings, NULL, *state, &err), OK);
+            assert_int_equal(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err), OK);
             if (o.best < INT64_MAX) {
                 if (result.plan.iteration_ns != o.best || result.plan.bound_ns != o.best)
                     fail_msg("trial %d: %lld of %lld, bound %lld", trial, (long long)result.plan.iteration_ns, (long long)o.best, (long long)result.plan.bound_ns);
