@@ -11,23 +11,14 @@
 #include "data/places.h"
 #include "formulate/example.h"
 #include "formulate/import.h"
+#include "formulate/import_matrix.h"
 
-enum { ROWS_RECEIVER, ROWS_SENDER, ROWS_BY_TABLE };
-enum { TABLE_RECV, TABLE_SEND, TABLE_ONLY };
-enum { UNIT_GB, UNIT_MIB_THOUSANDS, UNIT_MIB, UNIT_BY_FORM };
-static const char *const row_names[] = {"receiver", "sender", NULL};
-static const char *const table_names[] = {"recv", "send", NULL};
-static const char *const unit_names[] = {"gb", "mib-thousands", "mib", NULL};
+const char *const matrix_row_names[] = {"receiver", "sender", NULL};
+const char *const matrix_table_names[] = {"recv", "send", NULL};
+const char *const matrix_unit_names[] = {"gb", "mib-thousands", "mib", NULL};
 static const double unit_bytes[] = {1e9, 1048576000.0, 1048576.0};
 
 #define RATE_MAX 1e18           // of a cluster's link
-
-struct matrix_request {
-    const char *like, *gpu, *name;
-    int64_t gpus_per_node;
-    double memory_gb, intra_gb_per_s, intra_latency_us, latency_us;
-    int rows, table, unit;
-};
 
 // ---- the matrix
 
@@ -145,7 +136,7 @@ static double latency_of(const struct node_group *g, const struct matrix_request
     return best ? best->link.latency_s : 0;
 }
 
-static enum status build(struct cluster *c, const char *path, const struct matrix_request *r, struct arena *arena, struct error *err)
+enum status matrix_cluster(struct cluster *c, const char *path, const struct matrix_request *r, struct arena *arena, struct error *err)
 {
     const char *text, **names;
     size_t size;
@@ -180,9 +171,9 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
     const struct option options[] = {
         {.name = "-o", .type = OPTION_TEXT, .to = &output, .help = "where the cluster is written; - is standard output (default)"},
         {.name = "--name", .type = OPTION_TEXT, .to = &r.name, .help = "the cluster's name (default: measured)"},
-        {.name = "--rows", .type = OPTION_NAME, .to = &r.rows, .names = row_names, .help = "whose a row is (default: receiver; of a Send table sender)"},
-        {.name = "--table", .type = OPTION_NAME, .to = &r.table, .names = table_names, .help = "which of mpiGraph's two (default: recv)"},
-        {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two)"},
+        {.name = "--rows", .type = OPTION_NAME, .to = &r.rows, .names = matrix_row_names, .help = "whose a row is (default: receiver; of a Send table sender)"},
+        {.name = "--table", .type = OPTION_NAME, .to = &r.table, .names = matrix_table_names, .help = "which of mpiGraph's two (default: recv)"},
+        {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = matrix_unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two)"},
         {.name = "--latency-us", .type = OPTION_NUMBER, .to = &r.latency_us, .low = 0, .high = 1e9, .help = "of every link; the matrix has none (default: of --like's network cards, else 0)"},
         {.name = "--like", .type = OPTION_TEXT, .to = &r.like, .help = "a cluster, shipped or a file: nodes as in its first group, where no option says otherwise"},
         {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "the costs' name of the GPU"},
@@ -194,7 +185,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
     (void)exit_code;
     TRY(options_read(argc, argv, "plumbline import matrix FILE.json [-o cluster.json] [options]", options, ARRAY_LENGTH(options), &path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
-    TRY(build(&c, path, &r, arena, err));
+    TRY(matrix_cluster(&c, path, &r, arena, err));
     struct source source = source_of("matrix", &c.document, output, arena);
     c.document.sources = &source;
     c.document.source_count = 1;
