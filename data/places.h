@@ -10,7 +10,7 @@
 
 enum { PLACES_MAX = 4096 };
 
-enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS };
+enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS, PLACE_INSIDE };
 
 struct place_link {
     struct link link;           // of one stream

@@ -63,6 +63,8 @@ struct plan_placement {
     int replica_count, rank_count;
     const char **nodes;             // [replica * rank_count + rank]
     int *recompute, *recomputed_layers;     // [replica * stage_count + stage]: as in struct plan_stage; may differ with the GPU
+    // Likewise: a message of the first slice over the boundary behind the stage, from end to end; -1: not stated.
+    int64_t *send_forward_ns, *send_backward_ns;
     int64_t *iteration_ns;          // [replica]
     int *rings;                     // [stage * replica_count + at]: replicas, each sends to the next
     int slowest;                    // replica

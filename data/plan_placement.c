@@ -13,7 +13,10 @@ static enum status read_modes(const struct json *array, const struct plan *p, in
         struct json_field fields[] = {
             FIELD_NAME("recompute", REQUIRED, &x->recompute[at], recompute_names),
             FIELD_INT("recomputed_layers", OPTIONAL, &x->recomputed_layers[at], 0, LAYERS_MAX),
+            FIELD_COUNT("send_forward_ns", OPTIONAL, &x->send_forward_ns[at], 0, JSON_COUNT_MAX),
+            FIELD_COUNT("send_backward_ns", OPTIONAL, &x->send_backward_ns[at], 0, JSON_COUNT_MAX),
         };
+        x->send_forward_ns[at] = x->send_backward_ns[at] = -1;
         TRY(JSON_FIELDS(&element, fields, arena, err));
     }
     return OK;
@@ -72,6 +75,8 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
     x->recompute = TAKE(arena, x->replica_count * p->stage_count, int);
     x->recomputed_layers = TAKE(arena, x->replica_count * p->stage_count, int);
+    x->send_forward_ns = TAKE(arena, x->replica_count * p->stage_count, int64_t);
+    x->send_backward_ns = TAKE(arena, x->replica_count * p->stage_count, int64_t);
     x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
     x->rings = TAKE(arena, p->stage_count * x->replica_count, int);
     for (int replica = 0; replica < x->replica_count; replica++) {
@@ -85,6 +90,16 @@ enum status plan_placement_get(const struct json *object, struct plan *p, struct
     return OK;
 }
 
+static void put_stage(struct json_writer *w, const struct plan_placement *x, int at)
+{
+    json_open_flat_object(w, NULL);
+    json_put_text(w, "recompute", recompute_names[x->recompute[at]]);
+    json_put_count(w, "recomputed_layers", x->recomputed_layers[at]);
+    if (x->send_forward_ns[at] >= 0) json_put_count(w, "send_forward_ns", x->send_forward_ns[at]);
+    if (x->send_backward_ns[at] >= 0) json_put_count(w, "send_backward_ns", x->send_backward_ns[at]);
+    json_close_object(w);
+}
+
 void plan_placement_put(struct json_writer *w, const struct plan *p)
 {
     const struct plan_placement *x = p->placement;
@@ -96,12 +111,7 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
         for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
         json_close_array(w);
         json_open_flat_array(w, "stages");
-        for (int stage = 0; stage < p->stage_count; stage++) {
-            json_open_flat_object(w, NULL);
-            json_put_text(w, "recompute", recompute_names[x->recompute[replica * p->stage_count + stage]]);
-            json_put_count(w, "recomputed_layers", x->recomputed_layers[replica * p->stage_count + stage]);
-            json_close_object(w);
-        }
+        for (int stage = 0; stage < p->stage_count; stage++) put_stage(w, x, replica * p->stage_count + stage);
         json_close_array(w);
         json_put_count(w, "iteration_ns", x->iteration_ns[replica]);
         json_close_object(w);

@@ -2,34 +2,17 @@
 // least of them. docs/FORMULAS.md section 15.
 #include <math.h>
 
-#include "data/places.h"
+#include "data/places_use.h"
 #include "formulate/pricing.h"
 
 int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c)); }
 
-// All device groups of a node share its cards; a ring has a part on each tensor rank and spreads over all cards. Tables of
-// measured collectives say nothing of particular nodes and are left aside.
+// Tables of measured collectives say nothing of particular nodes and are left aside.
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
-    const struct cluster *cluster = &x->problem->cluster;
-    const struct costs *costs = &x->problem->costs;
-    const int groups[2] = {cluster->places.nodes[from].group, cluster->places.nodes[to].group};
-    const struct node_group *a = &cluster->groups[groups[0]], *b = &cluster->groups[groups[1]];
-    struct link_price inside = intra_price(x, a);
-    if (!ring) inside.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
-    if (from == to) return inside;
-    double efficiency[NIC_KIND_COUNT];
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
-        efficiency[kind] = efficiency_of(&costs->transfer_network_efficiency[kind], &costs->network_efficiency[kind], !ring);
-    struct place_traffic traffic = {{0, 0}, ring};
-    for (int end = 0; end < 2; end++)
-        traffic.streams[end] = ring ? (int)x->t * node_slots(x, groups[end]) : (int)(x->t * x->c) * node_slots(x, groups[end]);
     struct place_link link;
-    if (!places_link(&link, cluster, from, to, &traffic, efficiency)) return (struct link_price){false, false, 0, 0, NULL};
-    struct link_price price = {true, false, link.link.bytes_per_s, link.link.latency_s, NULL};
-    if (ring && link.origin == PLACE_CARDS)
-        price.bytes_per_s = fmin(price.bytes_per_s, fmin(inside.bytes_per_s, intra_price(x, b).bytes_per_s));
-    return price;
+    if (!places_used_link(&link, x->problem, from, to, ring)) return (struct link_price){false, false, 0, 0, NULL};
+    return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
 }
 
 // ---- tables

@@ -31,6 +31,14 @@ static void put_claims(struct plan *plan, const struct choices *c, const int64_t
     plan->embedding_sync_ns = durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)];
 }
 
+// From end to end: the overhead is there at both.
+static int64_t message_ns(int stages, int first_kind, int boundary, const int64_t *durations)
+{
+    int64_t sum = 0;
+    for (int part = 0; part < PART_COUNT; part++) sum += (part == PART_OVERHEAD ? 2 : 1) * durations[symbol_index(stages, first_kind + part, boundary)];
+    return sum;
+}
+
 static void put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena)
 {
     const struct priced *priced = c->priced;
@@ -40,6 +48,8 @@ static void put_plan(struct plan *plan, struct placed *p, const struct choices *
     *x = (struct plan_placement){.replica_count = priced->layout.data, .rank_count = c->rank_count, .slowest = best->slowest, .rings = best->ring};
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
     x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
+    x->send_forward_ns = TAKE(arena, x->replica_count * priced->stage_count, int64_t);
+    x->send_backward_ns = TAKE(arena, x->replica_count * priced->stage_count, int64_t);
     x->recompute = TAKE(arena, x->replica_count * priced->stage_count, int);
     x->recomputed_layers = TAKE(arena, x->replica_count * priced->stage_count, int);
     for (int i = 0; i < x->replica_count * priced->stage_count; i++) {
@@ -51,6 +61,10 @@ static void put_plan(struct plan *plan, struct placed *p, const struct choices *
     for (int replica = 0; replica < x->replica_count; replica++) {
         placed_durations(p, best, replica, durations);
         x->iteration_ns[replica] = graph_longest(g, durations, NULL);
+        for (int s = 0; s + 1 < priced->stage_count; s++) {
+            x->send_forward_ns[replica * priced->stage_count + s] = message_ns(priced->stage_count, SYMBOL_SEND_FORWARD, s, durations);
+            x->send_backward_ns[replica * priced->stage_count + s] = message_ns(priced->stage_count, SYMBOL_SEND_BACKWARD, s, durations);
+        }
     }
     placed_durations(p, best, best->slowest, durations);
     put_claims(plan, c, durations);

@@ -254,10 +254,41 @@ static int64_t play(struct replica *r, const struct hearing *h, int collect, int
     return judged_time(&h->schedule, &r->plan, h->arena);
 }
 
+static int64_t from_end_to_end(const int64_t *parts)
+{
+    int64_t sum = parts[PART_OVERHEAD];
+    for (int part = 0; part < PART_COUNT; part++) sum += parts[part];
+    return sum;
+}
+
+// The replica's messages as it states them: between the judge's prices by their roundings below and above.
+static void hear_messages(struct hearing *h, int replica, const struct plan *low, const struct plan *high)
+{
+    const struct plan_placement *x = h->plan->placement;
+    for (int s = 0; s + 1 < h->plan->stage_count; s++) {
+        const struct plan_stage *least_stage = &low->stages[s], *most_stage = &high->stages[s];
+        const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s], x->send_backward_ns[replica * h->plan->stage_count + s]};
+        const int64_t least_ns[2] = {from_end_to_end(least_stage->send_forward_ns), from_end_to_end(least_stage->send_backward_ns)};
+        const int64_t most_ns[2] = {from_end_to_end(most_stage->send_forward_ns), from_end_to_end(most_stage->send_backward_ns)};
+        for (int way = 0; way < 2; way++) {
+            if (claims[way] < 0) continue;
+            h->verdict->terms_checked++;
+            if (claims[way] < least_ns[way] || claims[way] > most_ns[way])
+                REJECT(h, "price", s, "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld to %lld", replica, way ? "back" : "on",
+                       (long long)claims[way], (long long)least_ns[way], (long long)most_ns[way]);
+        }
+    }
+}
+
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
 static void hear_other(struct hearing *h, struct replica *r, int replica, int *groups)
 {
-    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, h, -1, groups), high = play(r, h, 1, groups);
+    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, h, -1, groups);
+    struct plan low_plan = r->plan;
+    size_t count = (size_t)h->plan->stage_count;
+    low_plan.stages = arena_grow(h->arena, r->plan.stages, count, count, sizeof *low_plan.stages);
+    int64_t high = play(r, h, 1, groups);
+    hear_messages(h, replica, &low_plan, &r->plan);
     h->verdict->terms_checked++;
     if (claimed < low || claimed > high)
         REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld to %lld", replica, (long long)claimed, (long long)low, (long long)high);
@@ -292,6 +323,7 @@ enum status hear_placement(struct hearing *h, struct error *err)
         struct hearing first;
         begin_hearing(&first, r, h, groups);
         TRY(hear_plan(&first, err));
+        hear_messages(h, replica, &r->plan, &r->plan);
         if (x->iteration_ns[replica] != h->plan->iteration_ns)
             REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
     }
