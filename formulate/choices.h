@@ -54,6 +54,8 @@ struct choices {
     // are alike, so that only the number of layers matters and the counts sum to the model's.
     bool by_position;
     struct stage_choices *stages;           // [stage_count]
+    // [boundary]: what stands for the priced document's cuts at this boundary, where boundaries are not all alike; NULL: they are.
+    const struct priced_cut *const *boundary_cuts;
     int virtual_stages, rank_count;         // of the schedule
     struct rank_peaks *peaks;               // [rank], NULL with one stage a rank
     struct stage_least *least;              // [stage], NULL with one stage a rank

@@ -24,12 +24,17 @@ static const int64_t *pair_prices(const struct priced *p, const int64_t *prices,
     return prices + ((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
 }
 
+static const struct priced_cut *cut_at(const struct choices *c, int boundary, int cut)
+{
+    return &(c->boundary_cuts ? c->boundary_cuts[boundary] : c->priced->cuts)[cut];
+}
+
 bool choices_send_forward(const struct choices *c, int boundary, int slice, const struct choice *from,
     const struct choice *to, int64_t *parts)
 {
     const struct priced *p = c->priced;
     if (schedule_is_inner(&c->schedule->request, boundary)) return send_nothing(parts);
-    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].forward_ns, slice, from->group, to->group));
+    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->forward_ns, slice, from->group, to->group));
 }
 
 bool choices_send_backward(const struct choices *c, int boundary, int slice, const struct choice *from,
@@ -39,7 +44,7 @@ bool choices_send_backward(const struct choices *c, int boundary, int slice, con
     const struct schedule_request *r = &c->schedule->request;
     bool applies = epilogue || !p->boundary_options[to->boundary_option].epilogue_only;
     if (schedule_is_inner(r, boundary) || schedule_is_local(r, boundary)) return send_nothing(parts);
-    return copy_parts(parts, pair_prices(p, p->cuts[from->cut].backward_ns[applies ? to->boundary_option : 0], slice,
+    return copy_parts(parts, pair_prices(p, cut_at(c, boundary, from->cut)->backward_ns[applies ? to->boundary_option : 0], slice,
         from->group, to->group));
 }
 

@@ -12,7 +12,7 @@ bool dynamic_ranks_possible(const struct dynamic *d)
 {
     const struct choices *c = d->c;
     const struct choice *any = c->stages[0].items;
-    if (c->by_position)
+    if (c->by_position || c->boundary_cuts)
         return false;
     for (int s = 0; s < d->stage_count; s++)
         for (int i = 0; i < c->stages[s].count; i++)

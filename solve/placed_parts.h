@@ -24,4 +24,8 @@ struct placed {
 // The choice of least load with these layers, on the group, with the options of `like`; -1: there is none.
 int placed_find_choice(const struct placed *p, int stage, int first_layer, int layer_count, int group, const struct choice *like);
 
+// The links, by pair of nodes, of which every ring of replicas has one at least: those that are no better than the dearest link
+// of the best ring, by the sync of a mean stage.
+void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
+
 #endif

@@ -34,13 +34,23 @@ static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, 
     return ring_bound(links, count, p->layout.data, arena);
 }
 
-// The least of table[pair] among pairs that are no better than the bottleneck: one of them is in every ring.
-static int64_t least_of(const struct priced *p, const int64_t *table, const int64_t *weights, int64_t bottleneck)
+void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena)
+{
+    size_t pairs = (size_t)p->places->node_count * (size_t)p->places->node_count;
+    if (p->layout.data == 1) return;
+    int64_t *weights = TAKE(arena, pairs, int64_t);
+    for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, pair);
+    int64_t bottleneck = least_bottleneck(p, weights, arena);
+    for (size_t pair = 0; pair < pairs; pair++) counts[pair] = weights[pair] >= bottleneck && weights[pair] < CHAIN_NONE;
+}
+
+// The least of table[pair] among them.
+static int64_t least_of(const struct priced *p, const int64_t *table, const bool *counts)
 {
     const struct priced_places *x = p->places;
     int64_t least = INT64_MAX;
     for (size_t pair = 0; pair < (size_t)x->node_count * (size_t)x->node_count; pair++)
-        if (weights[pair] >= bottleneck && weights[pair] < CHAIN_NONE) least = smaller(least, table[pair]);
+        if (counts[pair]) least = smaller(least, table[pair]);
     return least == INT64_MAX ? 0 : least;
 }
 
@@ -50,21 +60,20 @@ void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *
     size_t pairs = (size_t)x->node_count * (size_t)x->node_count;
     *relaxed = *p;
     if (p->layout.data == 1) return;
-    int64_t *weights = TAKE(arena, pairs, int64_t);
-    for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, pair);
-    int64_t bottleneck = least_bottleneck(p, weights, arena);
+    bool *counts = TAKE(arena, pairs, bool);
+    placed_ring_links(counts, p, arena);
     relaxed->runs = arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
     relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
     for (int g = 0; g < p->group_count; g++) {
         relaxed->groups[g].sync_constant_ns = TAKE(arena, p->gradient_option_count, int64_t);
         for (int o = 0; o < p->gradient_option_count; o++)
-            relaxed->groups[g].sync_constant_ns[o] = least_of(p, x->ring_constant_ns[o], weights, bottleneck);
+            relaxed->groups[g].sync_constant_ns[o] = least_of(p, x->ring_constant_ns[o], counts);
     }
     for (int run = 0; run < p->run_count; run++) {
         relaxed->runs[run].sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++) {
             relaxed->runs[run].sync_ns[o] = TAKE(arena, p->group_count, int64_t);
-            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], weights, bottleneck);
+            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], counts);
         }
     }
 }

@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "solve/placed_parts.h"
+#include "solve/placed_tree.h"
 #include "solve/solve_parts.h"
 
 // In evaluations of a placement.
 static const int64_t search_evaluations = 60000;
-static const int64_t proof_steps = 200000;
+static const int64_t tree_effort = 20000;
+enum { TREE_NODES_MAX = 32 };
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_of_gap = 0.02;               // that the relaxation may leave open
 
@@ -112,7 +114,11 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     TRY(search_from(placed, &best, start, &search, arena, err));
     found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
-    if (!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) proven = placed_prove(placed, &best, proof_steps, arena);
+    if ((!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) && priced->places->node_count <= TREE_NODES_MAX) {
+        const struct placed_tree_settings tree = {settings->gap, settings->time_limit_s > 0 ? INT64_MAX : tree_effort, solving_should_stop, &s};
+        bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
+        proven = bound_ns >= best.time_ns || bound_ns >= INT64_MAX / 4;
+    }
     if (best.time_ns == INT64_MAX) {
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
         r->plan.reason = proven ? "no placement on the nodes has room for all ranks and joins them" : NULL;
