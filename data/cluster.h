@@ -53,6 +53,7 @@ struct places {
     const char **switches;      // [switch_count] names; the same name at two levels is two switches
     int switch_count;
     struct link *measured;      // NULL: nothing was
+    double *factors;            // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL: 1 for all
 };
 
 struct cluster {

@@ -19,5 +19,7 @@ enum status cluster_find_group(const struct cluster *c, const struct json *at, c
 enum status places_read(struct cluster *c, const struct json *object, struct arena *arena, struct error *err);
 enum status places_check(const struct cluster *c, struct error *err);
 void places_put(struct json_writer *w, const struct places *p, const struct node_group *groups);
+enum status places_degraded_get(struct places *p, const struct json *array, struct arena *arena, struct error *err);
+void places_degraded_put(struct json_writer *w, const struct places *p);
 
 #endif

@@ -166,17 +166,19 @@ static enum status read_pairs(struct places *p, const struct json *array, struct
 enum status places_read(struct cluster *c, const struct json *object, struct arena *arena, struct error *err)
 {
     struct places *p = &c->places;
-    struct json levels = {0}, nodes = {0}, matrix = {0}, links = {0};
+    struct json levels = {0}, nodes = {0}, matrix = {0}, links = {0}, degraded = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("levels", OPTIONAL, &levels),
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_OBJECT("matrix", OPTIONAL, &matrix),
         FIELD_ARRAY("links", OPTIONAL, &links),
+        FIELD_ARRAY("degraded", OPTIONAL, &degraded),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     if (!c->group_count) return json_refuse(object, err, "expected groups before places, found none");
     TRY(read_levels(p, &levels, arena, err));
     TRY(read_nodes(c, &nodes, arena, err));
+    TRY(places_degraded_get(p, &degraded, arena, err));
     if (!json_is_present(&matrix) && !json_length(&links)) return OK;
     p->measured = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, struct link);
     if (json_is_present(&matrix)) TRY(read_matrix(p, &matrix, arena, err));
@@ -260,8 +262,7 @@ int places_shared_level(const struct places *p, int a, int b)
     return p->level_count;
 }
 
-bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
-                 const double *efficiency)
+static bool whole_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic, const double *efficiency)
 {
     const struct places *p = &c->places;
     const struct node_group *from_group = &c->groups[p->nodes[a].group], *to_group = &c->groups[p->nodes[b].group];
@@ -288,6 +289,14 @@ bool places_link(struct place_link *to, const struct cluster *c, int a, int b, c
         }
     }
     return to->link.bytes_per_s > 0;
+}
+
+bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
+                 const double *efficiency)
+{
+    bool joined = whole_link(to, c, a, b, traffic, efficiency);
+    to->link.bytes_per_s *= places_factor(&c->places, a, b);
+    return joined;
 }
 
 // ---- writing
@@ -356,5 +365,6 @@ void places_put(struct json_writer *w, const struct places *p, const struct node
     json_close_array(w);
     if (p->measured && all) put_matrix(w, p);
     if (p->measured && !all) put_pairs(w, p);
+    places_degraded_put(w, p);
     json_close_object(w);
 }

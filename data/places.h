@@ -9,6 +9,8 @@
 #include "data/cluster.h"
 
 enum { PLACES_MAX = 4096 };
+#define PLACES_FACTOR_LEAST 1e-9
+#define PLACES_FACTOR_MOST 1e9
 
 enum place_origin { PLACE_MEASURED, PLACE_STATED, PLACE_LEVEL, PLACE_CARDS, PLACE_INSIDE };
 
@@ -28,6 +30,8 @@ int places_shared_level(const struct places *p, int a, int b);          // the n
 
 // Whether nodes of the two groups have the same kinds of network card. A group that states none is like itself alone.
 bool places_alike(const struct cluster *c, int group_a, int group_b);
+
+double places_factor(const struct places *p, int from, int to);        // on the bandwidth; it is in places_link's answer
 
 // The link from node a to node b, a != b; efficiency[NIC_KIND_COUNT] of nominal bandwidths. false: nothing joins them.
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,

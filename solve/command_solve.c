@@ -16,6 +16,7 @@
 #include "solve/placed.h"
 #include "solve/solve_parts.h"
 #include "solve/verify.h"
+#include "solve/what_if.h"
 
 static const char usage[] = "plumbline solve PROBLEM.json [-o PLAN.json]";
 
@@ -29,14 +30,32 @@ struct request {
     int64_t threads, alternatives, memory_limit_mib;
     int engine, formulation;
     bool progress, quiet, helped, shrink;
+    struct cluster_change change;
+    bool answer_only;           // what if, and no file for the plan
 };
 
-static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
+// "What if" answers on standard output; what it writes lies beside the plan.
+static enum status read_change(struct request *r, struct error *err)
+{
+    const struct { bool given; const char *option; } written[] = {
+        {r->priced_path, "--priced"}, {r->certificate_path, "--certificate"}, {r->layouts_path, "--layouts"},
+    };
+    if (!cluster_change_any(&r->change)) return OK;
+    if (r->plan_path && !strcmp(r->plan_path, "-")) return fail(err, BAD_INPUT, "-o: expected a file with --without and --degrade, whose changed cluster is written beside it");
+    r->answer_only = !r->plan_path;
+    for (size_t i = 0; i < ARRAY_LENGTH(written); i++)
+        if (written[i].given && r->answer_only) return fail(err, BAD_INPUT, "%s: expected -o PLAN.json beside it, with --without and --degrade", written[i].option);
+    return OK;
+}
+
+static enum status read_request(struct request *r, int argc, char **argv, struct arena *arena, struct error *err)
 {
     struct solve_settings *s = &r->settings;
     solve_defaults(s);
     r->threads = s->threads;
-    r->plan_path = "-";
+    r->change.without = r->change.degrade = (struct option_texts){.most = argc};
+    r->change.without.items = TAKE(arena, argc, const char *);
+    r->change.degrade.items = TAKE(arena, argc, const char *);
     const struct option options[] = {
         {"-o", OPTION_TEXT, &r->plan_path, 0, 0, NULL, "where the plan goes (default: standard output)"},
         {"--time-limit-s", OPTION_NUMBER, &s->time_limit_s, 0, 1e9, NULL, "stop after so many seconds with the best plan and its bound (0: none)"},
@@ -44,6 +63,8 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL, "worker processes; the plan does not depend on it"},
         {"--seed", OPTION_INT, &s->seed, 0, 9007199254740992.0, NULL, "of the incumbent search"},
         {"--start", OPTION_TEXT, &r->start_path, 0, 0, NULL, "a plan to begin from"},
+        {"--without", OPTION_TEXTS, &r->change.without, 0, 0, NULL, "what if this node were gone (GROUP=N where nodes have no names); answers what is lost and what moves since --start"},
+        {"--degrade", OPTION_TEXTS, &r->change.degrade, 0, 0, NULL, "what if A:B=X: bandwidth from node A to node B times X; A=X: of all links of A"},
         {"--alternatives", OPTION_INT, &r->alternatives, 1, 1000, NULL, "also the so many best distinct plans, as PLAN-2.json ..."},
         {"--engine", OPTION_NAME, &r->engine, 0, 0, engine_names, "tree (proves its bound), or GLPK's own as a cross-check"},
         {"--formulation", OPTION_NAME, &r->formulation, 0, 0, formulation_names, "textbook: solved by glp_intopt, a cross-check"},
@@ -59,6 +80,8 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
         {"--memory-limit-mib", OPTION_INT, &r->memory_limit_mib, 0, 1 << 24, NULL, "address space of a worker process (0: no limit)"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &r->problem_path, 1, 1, NULL, &r->helped, err));
+    TRY(read_change(r, err));
+    if (!r->plan_path) r->plan_path = "-";
     if (s->map_path && !s->program_path) return fail(err, BAD_INPUT, "--map: expected --program beside it");
     if (r->alternatives > 1 && !strcmp(r->plan_path, "-")) return fail(err, BAD_INPUT, "--alternatives: expected -o PLAN.json beside it");
     if (r->shrink && !r->certificate_path) return fail(err, BAD_INPUT, "--shrink-certificate: expected --certificate beside it");
@@ -117,7 +140,7 @@ static enum status write_plan(struct plan *plan, const char *path, const struct 
     TRY(range_of_plan(plan, problem, arena, err));
     TRY(extrapolation_of_plan(plan, problem, arena, err));
     if (plan->stage_count) TRY(judge(plan, problem, arena, err));
-    return plan_save(plan, path, arena, err);
+    return r->answer_only ? OK : plan_save(plan, path, arena, err);
 }
 
 // The priced problem as a file, read back for its hash.
@@ -158,6 +181,16 @@ static void say_outcome(const struct solve_result *r)
                 (long long)p->effort.path_rows);
     else fprintf(stderr, "%s%s%s\n", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
+}
+
+static enum status say_answer(const struct request *r, const struct problem *problem, const struct placed_start *start, const struct plan *now,
+                              struct arena *arena, struct error *err)
+{
+    const struct what_if_answer answer = {.changed = problem, .change = &r->change, .start = start, .now = now};
+    size_t length;
+    if (!cluster_change_any(&r->change)) return OK;
+    const char *text = what_if_text(&answer, &length, arena);
+    return file_write("-", text, length, err);
 }
 
 static int exit_code_of(enum outcome outcome)
@@ -241,6 +274,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     TRY(write_plan(plan, r->plan_path, r, one, priced, arena, err));
     say_outcome(&result->solved);
     say_layouts(&result->layouts);
+    TRY(say_answer(r, problem, &(struct placed_start){0}, plan, arena, err));
     TRY(write_space_certificate(r, result, problem, arena, err));
     *exit_code = exit_code_of(plan->outcome);
     return OK;
@@ -277,23 +311,25 @@ static enum status refuse_on_places(const struct request *r, struct error *err)
     return OK;
 }
 
-static enum status solve_layout(const struct request *r, const struct problem *problem, int *exit_code, struct arena *arena, struct error *err)
+static enum status solve_layout(const struct request *r, const struct problem *problem, const struct plan *start, int *exit_code,
+                                struct arena *arena, struct error *err)
 {
     struct priced *priced = TAKE(arena, 1, struct priced);
-    struct plan start;
+    struct placed_start from = {.plan = start};
     struct solve_result result;
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(refuse_on_places(r, err));
-    if (r->start_path) TRY(plan_load(&start, r->start_path, arena, err));
-    struct placed_start from = {.plan = &start};
+    bool changed = cluster_change_any(&r->change);
+    if (start && changed && !priced->places) TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
     listen_to_signals();
-    if (priced->places) TRY(placed_solve(&result, priced, &r->settings, r->start_path ? &from : NULL, &stop_asked, arena, err));
-    else TRY(solve_run(&result, priced, &r->settings, r->start_path ? &start : NULL, &stop_asked, arena, err));
+    if (priced->places) TRY(placed_solve(&result, priced, &r->settings, start ? &from : NULL, &stop_asked, arena, err));
+    else TRY(solve_run(&result, priced, &r->settings, !changed || from.standing_ns ? start : NULL, &stop_asked, arena, err));
     TRY(write_plan(&result.plan, r->plan_path, r, problem, priced, arena, err));
     for (int i = 1; i < result.alternative_count && strcmp(r->plan_path, "-"); i++)
         TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, problem, priced, arena, err));
     say_outcome(&result);
+    TRY(say_answer(r, problem, &from, &result.plan, arena, err));
     TRY(write_certificate(r, &result, priced, arena, err));
     *exit_code = exit_code_of(result.plan.outcome);
     if (*exit_code == 0 && !result.finished && r->settings.alternatives > 1) {
@@ -303,17 +339,29 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     return OK;
 }
 
+static enum status change_problem(const struct request *r, struct problem **problem, const struct plan *earlier, struct arena *arena, struct error *err)
+{
+    struct problem *changed = TAKE(arena, 1, struct problem);
+    if (earlier) TRY(what_if_check_earlier(earlier, *problem, arena, err));
+    TRY(what_if_change(changed, *problem, &r->change, r->answer_only ? NULL : r->plan_path, arena, err));
+    *problem = changed;
+    return OK;
+}
+
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     struct request r = {0};
-    TRY(read_request(&r, argc, argv, err));
+    TRY(read_request(&r, argc, argv, arena, err));
     if (r.helped) return OK;
     struct problem *problem = TAKE(arena, 1, struct problem);
     TRY(check_places(&r, err));
     TRY(problem_load(problem, r.problem_path, arena, err));
+    struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
+    if (start) TRY(plan_load(start, r.start_path, arena, err));
+    if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
     if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
-    return solve_layout(&r, problem, exit_code, arena, err);
+    return solve_layout(&r, problem, start, exit_code, arena, err);
 }

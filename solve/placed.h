@@ -59,9 +59,17 @@ struct placed_start {
     const char **mended_nodes;      // [replica * rank_count + rank]
 };
 
-// like[stage]: a choice with the plan's layers and options. mended: the plan with as few ranks moved as can be, time_ns
-// INT64_MAX where there is none. false: the plan fits no choices.
-bool placed_take_start(struct placed *p, struct placed_start *start, int *like, struct placed_plan *mended, struct arena *arena);
+// like[stage]: a choice with the plan's layers and options. home[replica * rank_count + rank]: the node it had, -1 where it
+// cannot stay. mended: the plan with those alone moved, time_ns INT64_MAX where there is none. false: the plan fits no choices.
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home, struct placed_plan *mended, struct arena *arena);
+
+// number[replica of `after`]: a replica of `before`, each once, so that the fewest ranks change their node, of
+// [replica * ranks + rank].
+void placed_match(int *number, const int *before, const int *after, int replicas, int ranks, struct arena *arena);
+
+// The layers of `like`, and ranks on their nodes of before (-1: none), wherever that makes nothing slower; replicas numbered
+// so that the fewest ranks move.
+void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before);
 
 // As solve_run, for a priced document with places. start: NULL, or what is never worse than the answer. BAD_INPUT: it does
 // not fit.

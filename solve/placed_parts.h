@@ -23,6 +23,8 @@ struct placed {
 
 // The choice of least load with these layers, on the group, with the options of `like`; -1: there is none.
 int placed_find_choice(const struct placed *p, int stage, int first_layer, int layer_count, int group, const struct choice *like);
+// Whether stages that share a rank stand on one group and fit into its memory.
+bool placed_fits_ranks(const struct placed *p, const struct placed_plan *plan);
 
 // The links, by pair of nodes, of which every ring of replicas has one at least: those that are no better than the dearest link
 // of the best ring, by the sync of a mean stage.

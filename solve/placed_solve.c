@@ -72,18 +72,20 @@ static void put_plan(struct plan *plan, struct placed *p, const struct choices *
     put_claims(plan, c, durations);
 }
 
-// The search from an earlier plan: it beats what is there only where it is faster, or as fast without the moves.
-static enum status search_from(struct placed *p, struct placed_plan *best, struct placed_start *start, const struct placed_settings *settings,
-                               struct arena *arena, struct error *err)
+// An earlier plan made ready.
+struct beginning { int *like, *home; struct placed_plan mended; };
+
+// The search from an earlier plan. Of plans that are as fast its own is taken.
+static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b, struct placed_start *start,
+                               const struct placed_settings *settings, struct arena *arena, struct error *err)
 {
-    struct placed_plan mended = placed_plan_empty(p, arena), found = placed_plan_empty(p, arena);
+    struct placed_plan found = placed_plan_empty(p, arena);
     struct placed_settings from = *settings;
-    int *like = TAKE(arena, p->stages, int);
-    if (!start) return OK;
-    if (!placed_take_start(p, start, like, &mended, arena))
+    *b = (struct beginning){TAKE(arena, p->stages, int), TAKE(arena, p->replicas * p->ranks, int), placed_plan_empty(p, arena)};
+    if (!placed_take_start(p, start, b->like, b->home, &b->mended, arena))
         return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->plan->document.path ? start->plan->document.path : "start");
-    if (mended.time_ns < INT64_MAX) from.start = &mended;
-    if (placed_search(p, &found, like, &from, arena) && found.time_ns <= best->time_ns) placed_plan_copy(p, best, &found);
+    if (b->mended.time_ns < INT64_MAX) from.start = &b->mended;
+    if (placed_search(p, &found, b->like, &from, arena) && found.time_ns <= best->time_ns) placed_plan_copy(p, best, &found);
     return OK;
 }
 
@@ -99,19 +101,21 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     placed_relax(groups, priced, arena);
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
-    if (!first.plan.stage_count) return OK;
+    bool told = first.plan.stage_count;
+    if (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN)) return OK;
 
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s.schedule, &request, arena, err));
     TRY(choices_build(&s.choices, priced, &s.schedule, arena, err));
     TRY(graph_compile(&s.graph, &s.schedule, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
-    if (!choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
+    if (told && !choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed *placed = placed_open(&s.choices, s.graph, arena);
     struct placed_plan best = placed_plan_empty(placed, arena);
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL};
-    bool found = placed_search(placed, &best, chosen, &search, arena), proven = false;
-    TRY(search_from(placed, &best, start, &search, arena, err));
+    bool found = told && placed_search(placed, &best, chosen, &search, arena), proven = false;
+    struct beginning beginning;
+    if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));
     found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
     if ((!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) && priced->places->node_count <= TREE_NODES_MAX) {
@@ -127,6 +131,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
         return OK;
     }
     if (proven) bound_ns = best.time_ns;
+    if (start) placed_settle(placed, &best, beginning.like, beginning.home);
     put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;

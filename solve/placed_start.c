@@ -67,7 +67,7 @@ static int put_known(const struct placed *p, struct placed_plan *to, const struc
     return lost;
 }
 
-static bool fits_ranks(const struct placed *p, const struct placed_plan *plan)
+bool placed_fits_ranks(const struct placed *p, const struct placed_plan *plan)
 {
     for (int replica = 0; replica < p->replicas && p->stages > p->ranks; replica++)
         for (int rank = 0; rank < p->ranks; rank++)
@@ -79,7 +79,7 @@ static void evaluate(struct placed *p, struct placed_plan *plan)
 {
     plan->slowest = 0;
     plan->time_ns = INT64_MAX;
-    if (fits_ranks(p, plan)) placed_evaluate(p, plan, INT64_MAX);
+    if (placed_fits_ranks(p, plan)) placed_evaluate(p, plan, INT64_MAX);
 }
 
 // A first spare node for each lost rank. false: there are too few.
@@ -98,13 +98,13 @@ static bool fill_lost(const struct placed *p, struct placed_plan *plan, const in
 }
 
 // Each lost rank on the spare node that is best for it, again and again as long as that helps.
-static void improve_lost(struct placed *p, struct placed_plan *plan, const bool *lost, const int *like, int *left, struct arena *arena)
+static void improve_lost(struct placed *p, struct placed_plan *plan, const int *home, const int *like, int *left, struct arena *arena)
 {
     struct placed_plan next = placed_plan_empty(p, arena);
     for (bool improved = true; improved;) {
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks; place++)
-            for (int node = 0; node < p->nodes && lost[place]; node++) {
+            for (int node = 0; node < p->nodes && home[place] < 0; node++) {
                 if (left[node] < 1 || node == plan->node[place] || !rank_can_stand(p, like, place % p->ranks, node)) continue;
                 placed_plan_copy(p, &next, plan);
                 next.node[place] = node;
@@ -124,7 +124,7 @@ static void put_rings(const struct placed *p, struct placed_plan *to, const stru
     if (x->replica_count == p->replicas) memcpy(to->ring, x->rings, (size_t)(p->stages * p->replicas) * sizeof *to->ring);
 }
 
-bool placed_take_start(struct placed *p, struct placed_start *start, int *like, struct placed_plan *mended, struct arena *arena)
+bool placed_take_start(struct placed *p, struct placed_start *start, int *like, int *home, struct placed_plan *mended, struct arena *arena)
 {
     const struct plan *plan = start->plan;
     const struct plan_placement *x = plan->placement;
@@ -135,13 +135,13 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
     for (int stage = 0; stage < p->stages; stage++)
         if ((like[stage] = find_like(p, plan, stage)) < 0) return false;
     if (!choices_within_budget(p->c, like)) return false;
+    for (int i = 0; i < places; i++) home[i] = -1;
     if (!x) return true;
 
     int *left = TAKE(arena, p->nodes, int);
-    bool *lost = TAKE(arena, places, bool);
     for (int i = 0; i < p->nodes; i++) left[i] = p->priced->places->nodes[i].slots;
     int lost_count = put_known(p, mended, x, like, left);
-    for (int i = 0; i < places; i++) lost[i] = mended->node[i] < 0;
+    memcpy(home, mended->node, (size_t)places * sizeof *home);
     put_rings(p, mended, x);
     if (!lost_count && x->replica_count == p->replicas) {
         p->keep_rings = true;
@@ -154,7 +154,7 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
         return true;
     }
     evaluate(p, mended);
-    if (lost_count) improve_lost(p, mended, lost, like, left, arena);
+    if (lost_count) improve_lost(p, mended, home, like, left, arena);
     if (mended->time_ns == INT64_MAX) return true;
     start->mended_ns = mended->time_ns;
     start->mended_nodes = TAKE(arena, places, const char *);

@@ -61,6 +61,13 @@ static const struct link *level_between(const struct places *p, int from, int to
     return NULL;
 }
 
+// Whatever the link is, less what it has lost.
+static bool degraded(const struct places *p, int from, int to, struct link *link)
+{
+    if (p->factors) link->bytes_per_s *= p->factors[(size_t)from * (size_t)p->node_count + (size_t)to];
+    return true;
+}
+
 // One stream from a node to another. false: nothing joins them.
 static bool node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
 {
@@ -71,12 +78,12 @@ static bool node_link(const struct assay *a, int from, int to, bool ring, struct
     if (from == to) return true;
     if (p->measured && p->measured[(size_t)from * (size_t)p->node_count + (size_t)to].bytes_per_s > 0) {
         *link = p->measured[(size_t)from * (size_t)p->node_count + (size_t)to];
-        return true;
+        return degraded(p, from, to, link);
     }
     for (int i = 0; i < c->link_count; i++)
         if (c->links[i].from == groups[0] && c->links[i].to == groups[1]) {
             *link = c->links[i].link;
-            return true;
+            return degraded(p, from, to, link);
         }
     const struct link *level = level_between(p, from, to);
     bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count;
@@ -84,9 +91,10 @@ static bool node_link(const struct assay *a, int from, int to, bool ring, struct
     if (cards && link->bytes_per_s <= 0) return false;
     if (level && (!cards || level->bytes_per_s < link->bytes_per_s)) {
         *link = *level;
-        return true;
+        return degraded(p, from, to, link);
     }
     if (!cards) return false;
+    degraded(p, from, to, link);
     if (ring) link->bytes_per_s = (double)least(link->bytes_per_s, least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
     return true;
 }
