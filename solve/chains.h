@@ -31,22 +31,27 @@ struct chains_result {
 // Value of an order of nodes, the ring in the order of the chains.
 int64_t chains_value(const struct chains *c, const int *order);
 
-// Search by chance from `starts` random orders (seeded), each of `moves` moves; then, up to CHAINS_EXACT_MAX nodes, the proof:
-// every set of first nodes, cheapest ring first, against all ways to share out the others. Beyond: chains_bound.
-struct chains_settings { int starts, moves; uint64_t seed; };
+// Search by chance from `starts` orders (seeded), each of `moves` moves; then, up to CHAINS_EXACT_MAX nodes, the proof: every
+// set of first nodes, cheapest ring first, against all ways to share out the others. Beyond: a bound within bound_steps
+// steps (0: CHAINS_BOUND_STEPS). should_stop (NULL: never) ends the search and the work on the bound early, never the proof.
+#define CHAINS_BOUND_STEPS INT64_C(2000000000)
+struct chains_settings { int starts, moves; uint64_t seed; int64_t bound_steps; bool (*should_stop)(void *); void *stop_argument; };
 void chains_solve(struct chains_result *result, const struct chains *c, const struct chains_settings *settings, struct arena *arena);
 
-// A bound for any number of nodes: the mean of all chains is no more than the dearest (an assignment of successors), and
-// no ring is better than the best bottleneck among links.
+// The way beyond CHAINS_EXACT_MAX nodes, for any number of them.
+void chains_approach(struct chains_result *result, const struct chains *c, const struct chains_settings *settings, struct arena *arena);
+
+// Of chains_approach its bound alone, without an order to improve on; at most CHAIN_NONE.
 int64_t chains_bound(const struct chains *c, struct arena *arena);
 
 // Puts the chains of an order so that the ring through their first nodes has the least dearest link: exactly up to 20 of them.
 void chains_close_ring(const struct chains *c, int *order, struct arena *arena);
 
-// The ring through these nodes whose dearest link[from * node_count + to] is least, in order; `size` up to CHAINS_EXACT_MAX.
+// The ring through these nodes whose dearest link[from * node_count + to] is least, in order (their own where no ring joins them); `size` up to
+// CHAINS_EXACT_MAX.
 void ring_through(int *ring, const int64_t *link, int node_count, const int *nodes, int size, struct arena *arena);
 
-// A bound on the dearest link of every ring of `size` >= 2 among these nodes: exact up to CHAINS_EXACT_MAX nodes.
+// A bound on the dearest link of every ring of `size` >= 2 among these nodes; CHAIN_NONE: there is none. Exact where few looks decide.
 int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena);
 
 #endif

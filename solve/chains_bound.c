@@ -1,132 +1,243 @@
-// A bound where tables over sets would be too large. The hops of all chains together, each at its cheapest position, are an
-// assignment of successors in which chain_count nodes have none: its least sum, by the Hungarian method in integers,
-// divided by the number of chains. A ring's dearest link is no cheaper than the least limit under which chain_count nodes
-// lie on rings, that is, for which every node of some set has a link in and one out: peeled until none is missing.
+// A bound where tables over sets would be too large: a few boxes, each an interval for the ring's dearest link and the nodes
+// that can begin a chain when no link of the ring is dearer. The ring costs a box's lower end at least; the chains, from
+// those first nodes, what chains_paths.c proves of their mean. The box with the least sum is worked on: its prices
+// follow what its chains visit too often or never; when that helps no more its interval is halved, and first nodes
+// fall apart into those that cheaper rings can join. (docs/PROOFS.md section 10)
+#include <math.h>
 #include <string.h>
 
 #include "solve/chains_parts.h"
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+enum { BOXES_MAX = 256, ROUNDS_A_TURN = 10, TURNS_WITHOUT_GAIN = 3 };
 
-// Least cost of a perfect assignment of rows to columns, cost[n * n] (shortest augmenting paths with potentials).
-static int64_t least_assignment(const int64_t *cost, int n, struct arena *arena)
+struct box {
+    int64_t low, high;          // the ring's dearest link is in [low, high)
+    int64_t chain, chain_before;    // a bound on the dearest chain; that of the turn before
+    bool *first;
+    double *price, *way, step;  // prices, their last direction; step: of what is missing
+    int64_t *best;              // prices of the best bound
+    int idle;                   // turns without gain
+};
+
+struct bounding {
+    const struct chains *c;
+    struct paths *paths;        // NULL: chains of one node
+    int64_t value, steps, steps_max;
+    struct box boxes[BOXES_MAX];
+    int count;
+    int64_t *price;             // scratch: rounded
+    int *firsts, *visits;
+    const struct chains_settings *settings;
+    struct arena *arena;
+};
+
+static int64_t bound_of(const struct bounding *b, const struct box *x)
 {
-    int64_t *row = TAKE(arena, n + 1, int64_t), *column = TAKE(arena, n + 1, int64_t), *slack = TAKE(arena, n + 1, int64_t);
-    int *match = TAKE(arena, n + 1, int), *way = TAKE(arena, n + 1, int);
-    bool *used = TAKE(arena, n + 1, bool);
-    for (int i = 1; i <= n; i++) {
-        int at = 0;
-        match[0] = i;
-        for (int j = 0; j <= n; j++) slack[j] = INT64_MAX, used[j] = false;
-        do {
-            int next = 0, from = match[at];
-            int64_t delta = INT64_MAX;
-            used[at] = true;
-            for (int j = 1; j <= n; j++) {
-                if (used[j]) continue;
-                int64_t reduced = cost[(size_t)(from - 1) * (size_t)n + (size_t)(j - 1)] - row[from] - column[j];
-                if (reduced < slack[j]) slack[j] = reduced, way[j] = at;
-                if (slack[j] < delta) delta = slack[j], next = j;
-            }
-            for (int j = 0; j <= n; j++) {
-                if (used[j]) row[match[j]] += delta, column[j] -= delta;
-                else slack[j] -= delta;
-            }
-            at = next;
-        } while (match[at]);
-        for (; at; at = way[at]) match[at] = match[way[at]];
-    }
-    int64_t sum = 0;
-    for (int j = 1; j <= n; j++) sum += cost[(size_t)(match[j] - 1) * (size_t)n + (size_t)(j - 1)];
-    return sum;
+    return x->chain >= CHAIN_NONE || x->low + x->chain > b->value ? b->value : x->low + x->chain;
 }
 
-static int64_t cheapest_hop(const struct chains *c, int from, int to)
+static int64_t rounded_up(int64_t sum, int64_t by) { return sum > 0 ? (sum + by - 1) / by : 0; }
+
+// ---- prices
+
+static int64_t sum_to_chain(const struct bounding *b, int64_t sum)
 {
-    int64_t least = CHAIN_NONE;
-    for (int position = 0; position + 1 < c->length; position++) least = smaller(least, chains_hop(c, position, from, to));
+    return rounded_up(sum, (int64_t)b->c->chain_count << paths_shift(b->paths));
+}
+
+// What the walk that was just made with `price` says of a box.
+static bool learn(struct bounding *b, struct box *x, const int64_t *price)
+{
+    int found = paths_firsts(b->paths, x->first, b->firsts);
+    int64_t chain = found < b->c->chain_count ? CHAIN_NONE : sum_to_chain(b, paths_sum(b->paths, b->firsts, price));
+    if (chain <= x->chain) return false;
+    x->chain = chain;
+    memcpy(x->best, price, (size_t)b->c->node_count * sizeof *price);
+    return true;
+}
+
+static void round_prices(struct bounding *b, const struct box *x)
+{
+    bool spare = b->c->chain_count * b->c->length < b->c->node_count;
+    double most = ldexp(1, 57) / b->c->node_count;
+    for (int i = 0; i < b->c->node_count; i++) {
+        double price = fmin(fmax(x->price[i], -most), spare ? 0 : most);
+        b->price[i] = (int64_t)floor(price);
+    }
+}
+
+// One walk with the box's prices; they move to where its chains' visits say, unless the box is closed.
+static void work_round(struct bounding *b, struct box *x)
+{
+    int n = b->c->node_count, k = b->c->chain_count;
+    round_prices(b, x);
+    b->steps += paths_walk(b->paths, b->price);
+    if (learn(b, x, b->price)) x->step = fmin(x->step * 1.1, 1.5);
+    else x->step *= 0.95;
+    if (bound_of(b, x) >= b->value) return;
+    for (int i = 0; i < b->count; i++)
+        if (&b->boxes[i] != x) learn(b, &b->boxes[i], b->price);
+    paths_firsts(b->paths, x->first, b->firsts);
+    double now = (double)paths_sum(b->paths, b->firsts, b->price), square = 0;
+    double aim = (double)(b->value < CHAIN_NONE ? b->value - x->low : x->chain + x->chain / 20 + 1) * ldexp(k, paths_shift(b->paths));
+    memset(b->visits, 0, (size_t)n * sizeof *b->visits);
+    for (int i = 0; i < k; i++) paths_follow(b->paths, b->firsts[i], b->price, b->visits);
+    for (int i = 0; i < n; i++) {
+        x->way[i] = (1 - b->visits[i]) + 0.7 * x->way[i];
+        square += x->way[i] * x->way[i];
+    }
+    for (int i = 0; i < n && square > 0 && aim > now; i++) x->price[i] += x->step * (aim - now) / square * x->way[i];
+}
+
+static void work(struct bounding *b, struct box *x)
+{
+    x->chain_before = x->chain;
+    for (int round = 0; round < ROUNDS_A_TURN && bound_of(b, x) < b->value; round++) work_round(b, x);
+    int64_t missing = b->value - x->low - x->chain_before;
+    if (x->chain - x->chain_before > missing / 50) {
+        x->idle = 0;
+        return;
+    }
+    x->idle++;
+    x->step *= 0.6;
+    for (int i = 0; i < b->c->node_count; i++) x->price[i] = (double)x->best[i], x->way[i] = 0;
+}
+
+// ---- boxes
+
+static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const struct box *from)
+{
+    int n = b->c->node_count;
+    struct box *x = &b->boxes[b->count++];
+    *x = (struct box){.low = low, .high = high, .step = 1, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double),
+                      .way = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    if (!from) return x;
+    x->chain = from->chain;
+    memcpy(x->price, from->price, (size_t)n * sizeof *x->price);
+    memcpy(x->best, from->best, (size_t)n * sizeof *x->best);
+    return x;
+}
+
+// Boxes of rings below `high`, one for each part of the nodes in[]; nothing where there is no such ring.
+static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool *among, const struct box *from)
+{
+    const struct chains *c = b->c;
+    int *part = TAKE(b->arena, c->node_count, int);
+    bool *in = TAKE(b->arena, c->node_count, bool);
+    memcpy(in, among, (size_t)c->node_count * sizeof *in);
+    int parts = rings_within(c->ring, c->node_count, c->chain_count, high, in, part, b->arena);
+    bool apart = b->count + parts <= BOXES_MAX;
+    for (int i = 0; i < parts && (apart || !i); i++) {
+        struct box *x = add_box(b, low, high, from);
+        for (int node = 0; node < c->node_count; node++) x->first[node] = in[node] && (!apart || part[node] == i);
+        int64_t least = rings_least(c->ring, c->node_count, c->chain_count, x->first, b->arena);
+        if (least > x->low) x->low = least;
+        if (x->low >= x->high) b->count--;
+    }
+}
+
+static void drop(struct bounding *b, int at) { b->boxes[at] = b->boxes[--b->count]; }
+
+// false: there is nothing to halve, or too little.
+static bool halve(struct bounding *b, int at)
+{
+    struct box x = b->boxes[at];
+    if (!chains_have_ring(b->c) || b->count + 2 > BOXES_MAX) return false;
+    if (x.high - x.low <= 1 || x.high - x.low < (b->value - bound_of(b, &x)) / 8) return false;
+    int64_t middle = x.low + (x.high - x.low) / 2;
+    drop(b, at);
+    add_parts(b, x.low, middle, x.first, &x);
+    add_parts(b, middle, x.high, x.first, &x);
+    return true;
+}
+
+static int least_box(const struct bounding *b)
+{
+    int least = -1;
+    for (int i = 0; i < b->count; i++)
+        if (least < 0 || bound_of(b, &b->boxes[i]) < bound_of(b, &b->boxes[least])) least = i;
     return least;
 }
 
-// Rows: nodes, then what stands for no node; columns likewise. chain_count + spare nodes are followed by nothing.
-static int64_t mean_of_chains(const struct chains *c, struct arena *arena)
+static bool is_over(const struct bounding *b)
 {
-    int ends = c->node_count - c->chain_count * (c->length - 1), n = c->node_count + ends;
-    int64_t *cost = TAKE(arena, (size_t)n * (size_t)n, int64_t);
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            bool both = i < c->node_count && j < c->node_count, none = i >= c->node_count && j >= c->node_count;
-            cost[(size_t)i * (size_t)n + (size_t)j] = none || i == j ? CHAIN_NONE : both ? cheapest_hop(c, i, j) : 0;
-        }
-    int64_t sum = least_assignment(cost, n, arena);
-    return (sum + c->chain_count - 1) / c->chain_count;
+    return b->steps >= b->steps_max || (b->settings->should_stop && b->settings->should_stop(b->settings->stop_argument));
 }
 
-// Whether `size` nodes could lie on rings of links within the limit.
-static bool could_close(const int64_t *link, int n, int size, int64_t limit, bool *in)
+static int64_t work_boxes(struct bounding *b)
 {
-    int left = n;
-    for (int i = 0; i < n; i++) in[i] = true;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int i = 0; i < n; i++) {
-            bool out = false, back = false;
-            for (int j = 0; j < n && in[i]; j++) {
-                out |= j != i && in[j] && link[i * n + j] <= limit;
-                back |= j != i && in[j] && link[j * n + i] <= limit;
-            }
-            if (!in[i] || (out && back)) continue;
-            in[i] = false;
-            left--;
-            changed = true;
-        }
+    for (;;) {
+        int at = least_box(b);
+        if (at < 0) return b->value;
+        int64_t bound = bound_of(b, &b->boxes[at]);
+        if (bound >= b->value || is_over(b)) return bound;
+        if (b->paths && b->boxes[at].idle < TURNS_WITHOUT_GAIN) work(b, &b->boxes[at]);
+        else if (!halve(b, at)) return bound;
     }
-    return left >= size;
 }
 
-static int64_t ring_exact(const int64_t *link, int node_count, int size, struct arena *arena)
+// The dearest that is below `limit`: no dearer one is in a chain that improves.
+static int64_t dearest_hop(const struct chains *c, int64_t limit)
 {
-    int64_t *of_sets = TAKE(arena, (size_t)1 << node_count, int64_t), least = CHAIN_NONE;
-    rings_of_sets(of_sets, link, node_count, size, arena);
-    for (size_t set = 0; set < (size_t)1 << node_count; set++) least = smaller(least, of_sets[set]);
-    return least;
+    int64_t dearest = 0;
+    size_t count = (size_t)(c->length - 1) * (size_t)c->node_count * (size_t)c->node_count;
+    for (size_t i = 0; i < count; i++)
+        if (c->hop[i] < limit && c->hop[i] > dearest) dearest = c->hop[i];
+    return dearest;
+}
+
+// The box of everything: its chains bounded by an assignment, which gives it its first prices.
+static bool open_root(struct bounding *b, struct box *root)
+{
+    const struct chains *c = b->c;
+    int n = c->node_count;
+    int64_t *price = TAKE(b->arena, n, int64_t);
+    *root = (struct box){.step = 1, .high = b->value, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    for (int i = 0; i < n; i++) root->first[i] = true;
+    if (c->length == 1) return true;
+    int64_t sum = chains_assign(c, NULL, price, b->arena);
+    if (sum >= CHAIN_NONE) return false;
+    root->chain = rounded_up(sum, c->chain_count);
+    if (root->chain >= b->value) return false;
+    int64_t hop_max = dearest_hop(c, b->value);
+    if (hop_max > (INT64_C(1) << 58) / n) return true;      // sums of such hops would be too large
+    b->paths = paths_open(c, hop_max, b->arena);
+    for (int i = 0; i < n; i++) root->price[i] = ldexp((double)price[i], paths_shift(b->paths));
+    return true;
+}
+
+int64_t chains_bound_below(const struct chains *c, int64_t value, const struct chains_settings *settings, int64_t *steps, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    struct bounding *b = TAKE(arena, 1, struct bounding);
+    int n = c->node_count;
+    *b = (struct bounding){.c = c, .value = value, .steps_max = settings->bound_steps ? settings->bound_steps : CHAINS_BOUND_STEPS, .settings = settings,
+                           .price = TAKE(arena, n, int64_t), .firsts = TAKE(arena, c->chain_count + 1, int), .visits = TAKE(arena, n, int), .arena = arena};
+    struct box root;
+    int64_t bound = value;
+    if (open_root(b, &root)) {
+        if (chains_have_ring(c)) add_parts(b, 0, value - root.chain, root.first, &root);
+        else b->boxes[b->count++] = root, b->boxes[0].way = TAKE(arena, n, double);
+        bound = work_boxes(b);
+    }
+    *steps += b->steps;
+    arena_reset(arena, mark);
+    return bound;
+}
+
+int64_t chains_bound(const struct chains *c, struct arena *arena)
+{
+    const struct chains_settings settings = {0};
+    int64_t steps = 0;
+    return chains_bound_below(c, CHAIN_NONE, &settings, &steps, arena);
 }
 
 int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
-    bool *in = TAKE(arena, node_count, bool);
-    int64_t low = 0, high = CHAIN_NONE;
-    if (node_count <= CHAINS_EXACT_MAX) low = high = ring_exact(link, node_count, size, arena);
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (could_close(link, node_count, size, middle, in)) high = middle;
-        else low = middle + 1;
-    }
+    bool *all = TAKE(arena, node_count, bool);
+    for (int i = 0; i < node_count; i++) all[i] = true;
+    int64_t least = rings_least(link, node_count, size, all, arena);
     arena_reset(arena, mark);
-    return low;
-}
-
-int64_t chains_bound(const struct chains *c, struct arena *arena)
-{
-    struct arena_mark mark = arena_set_mark(arena);
-    int64_t bound = c->length > 1 ? mean_of_chains(c, arena) : 0;
-    if (chains_have_ring(c)) bound += ring_bound(c->ring, c->node_count, c->chain_count, arena);
-    arena_reset(arena, mark);
-    return bound;
-}
-
-void chains_close_ring(const struct chains *c, int *order, struct arena *arena)
-{
-    if (!chains_have_ring(c) || c->chain_count > CHAINS_EXACT_MAX) return;
-    struct arena_mark mark = arena_set_mark(arena);
-    size_t size = (size_t)(c->chain_count * c->length);
-    int *firsts = TAKE(arena, c->chain_count, int), *ring = TAKE(arena, c->chain_count, int), *kept = TAKE(arena, size, int);
-    memcpy(kept, order, size * sizeof *kept);
-    for (int i = 0; i < c->chain_count; i++) firsts[i] = kept[i * c->length];
-    ring_through(ring, c->ring, c->node_count, firsts, c->chain_count, arena);
-    for (int i = 0; i < c->chain_count; i++)
-        for (int k = 0; k < c->chain_count; k++)
-            if (kept[k * c->length] == ring[i]) memcpy(order + i * c->length, kept + k * c->length, (size_t)c->length * sizeof *order);
-    arena_reset(arena, mark);
+    return least;
 }
