@@ -68,7 +68,11 @@ struct plan_placement {
     int64_t *iteration_ns;          // [replica]
     int *rings;                     // [stage * replica_count + at]: replicas, each sends to the next
     int slowest;                    // replica
+    struct plan_pipette *pipette;   // NULL: the objective is another
 };
+
+// What the objective pipette consists of: the dearest pipeline's hops, the ring through the first stages' nodes, the ring within one.
+struct plan_pipette { int64_t hops_ns, ring_ns, inner_ns; };
 
 // A number of the costs that the plan's prices took beyond what it was fitted on: an argument from `least` to `greatest` (FLOP, bytes)
 // where the samples went from valid_low to valid_high.

@@ -58,18 +58,32 @@ static enum status read_ring(const struct json *array, struct plan_placement *x,
     return OK;
 }
 
+static enum status read_pipette(const struct json *object, struct plan_placement *x, struct arena *arena, struct error *err)
+{
+    if (!json_is_present(object)) return OK;
+    x->pipette = TAKE(arena, 1, struct plan_pipette);
+    struct json_field fields[] = {
+        FIELD_COUNT("hops_ns", REQUIRED, &x->pipette->hops_ns, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("ring_ns", REQUIRED, &x->pipette->ring_ns, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("inner_ns", REQUIRED, &x->pipette->inner_ns, 0, JSON_COUNT_MAX),
+    };
+    return JSON_FIELDS(object, fields, arena, err);
+}
+
 enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena, struct error *err)
 {
     struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
-    struct json replicas = {0}, rings = {0};
+    struct json replicas = {0}, rings = {0}, pipette = {0};
     x->replica_count = p->layout.data;
     x->rank_count = p->layout.pipeline;
     struct json_field fields[] = {
         FIELD_ARRAY("replicas", REQUIRED, &replicas),
         FIELD_ARRAY("rings", REQUIRED, &rings),
         FIELD_INT("slowest", REQUIRED, &x->slowest, 0, x->replica_count - 1),
+        FIELD_OBJECT("pipette", OPTIONAL, &pipette),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(read_pipette(&pipette, x, arena, err));
     if (json_length(&replicas) != x->replica_count) return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count, json_length(&replicas));
     if (json_length(&rings) != p->stage_count) return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d", p->stage_count, json_length(&rings));
     x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
@@ -125,5 +139,12 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
     }
     json_close_array(w);
     json_put_count(w, "slowest", x->slowest);
+    if (x->pipette) {
+        json_open_flat_object(w, "pipette");
+        json_put_count(w, "hops_ns", x->pipette->hops_ns);
+        json_put_count(w, "ring_ns", x->pipette->ring_ns);
+        json_put_count(w, "inner_ns", x->pipette->inner_ns);
+        json_close_object(w);
+    }
     json_close_object(w);
 }

@@ -65,6 +65,17 @@ struct priced_places {
     int64_t ***ring_ns;                 // [run][gradient_option][pair]: a layer's sync over a ring whose links are all like this one
     int64_t **ring_constant_ns;         // [gradient_option][pair]: per stage, beside it
     int64_t *embedding_sync_ns;         // [first stage's node, last stage's node]; NULL without one
+    struct priced_pipette *pipette;     // NULL: the objective is another
+};
+
+// What the objective pipette is worked out from (docs/FORMULAS.md section 16). A stage has so many of the model's blocks; the first
+// one all layers before them too, the last one all behind them.
+struct priced_pipette {
+    int replicas_per_node;              // that fill a node, and go through the same row of nodes
+    int first_block, blocks_per_stage;
+    int64_t *hop_ns;                    // [from * node_count + to]: from a stage's node to the next one's
+    int64_t *ring_ns;                   // [from * node_count + to]: a ring of first stages' nodes whose links are all like this one
+    int64_t *inner_ns;                  // [node]: the ring of a node's own replicas
 };
 
 struct priced_boundary_option { int rank; bool epilogue_only; int64_t quality_cost; };     // 0: rank 0, none
@@ -107,6 +118,8 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part);        /
 bool priced_uses_epilogue(const struct priced *p);                  // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);                      // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
+
+void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count);     // of the stage, with the objective pipette
 
 enum status priced_load(struct priced *p, const char *path, struct arena *arena, struct error *err);
 enum status priced_check(const struct priced *p, struct error *err);

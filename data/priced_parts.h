@@ -21,4 +21,9 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max, struct error *err);
 void priced_places_put(struct json_writer *w, const struct priced *priced);
 
+// priced_pipette.c
+enum status priced_pipette_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err);
+enum status priced_pipette_check(const struct priced *p, double sum_max, struct error *err);
+void priced_pipette_put(struct json_writer *w, const struct priced *priced);
+
 #endif

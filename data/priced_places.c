@@ -58,13 +58,14 @@ static enum status read_rings(const struct priced *priced, struct priced_places 
 enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err)
 {
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
-    struct json nodes = {0}, cuts = {0}, rings = {0}, constants = {0}, embedding = {0};
+    struct json nodes = {0}, cuts = {0}, rings = {0}, constants = {0}, embedding = {0}, pipette = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("cuts", REQUIRED, &cuts),
         FIELD_ARRAY("ring_ns", REQUIRED, &rings),
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
+        FIELD_OBJECT("pipette", OPTIONAL, &pipette),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     if (!priced->group_count) return json_refuse(object, err, "expected groups before places, found none");
@@ -72,6 +73,7 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
     TRY(read_cuts(priced, p, &cuts, arena, err));
     TRY(read_rings(priced, p, &rings, arena, err));
     TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)pairs_of(p), PRICE_NONE, &p->ring_constant_ns, arena, err));
+    if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
     if (json_is_present(&embedding) != priced->has_embedding_sync)
         return json_refuse(object, err, "embedding_sync_ns: expected it where the document has one, and nowhere else");
     return priced->has_embedding_sync ? priced_prices_get(&embedding, (int)pairs_of(p), PRICE_NONE, &p->embedding_sync_ns, arena, err) : OK;
@@ -135,6 +137,7 @@ static enum status check_pair(const struct priced *p, size_t pair, struct error 
 enum status priced_places_check(const struct priced *p, double passes_ns, double sum_max, struct error *err)
 {
     const struct priced_places *x = p->places;
+    TRY(priced_pipette_check(p, sum_max, err));
     if (!x) return OK;
     for (int i = 0; i < x->node_count; i++)
         for (int k = 0; k < i; k++)
@@ -175,5 +178,6 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
     json_close_array(w);
     priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, pairs);
     if (p->embedding_sync_ns) priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
+    if (p->pipette) priced_pipette_put(w, priced);
     json_close_object(w);
 }

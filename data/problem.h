@@ -27,6 +27,11 @@ enum status problem_check(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p, struct error *err);      // what problem_check then leaves out
 // What a cluster with places cannot be asked for: pricing checks it.
 enum status problem_check_places(const struct problem *p, struct error *err);
+// What the objective pipette cannot be asked with; problem_check does it. Where the model's blocks begin, and how many stand there
+// one after the other; false: other layers than embedding and head stand among or beside them. Tensor groups of a node.
+enum status problem_check_pipette(const struct problem *p, struct error *err);
+bool model_blocks(const struct model *m, int *first, int *count);
+int pipette_replicas_per_node(const struct problem *p);
 // The problem of one layout: the job has it, and no space. And what bounds the job's space.
 struct problem problem_with_layout(const struct problem *p, const struct layout *layout);
 struct space_limits problem_space_limits(const struct problem *p);

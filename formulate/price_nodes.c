@@ -207,5 +207,5 @@ enum status price_nodes(struct pricing *x, struct error *err)
     TRY(price_embeddings(x, err));
     relax_groups(x);
     relax_slots(x);
-    return OK;
+    return x->problem->job.objective == OBJECTIVE_PIPETTE ? price_pipette(x, err) : OK;
 }

@@ -81,6 +81,9 @@ struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool 
 int node_slots(const struct pricing *x, int group);
 enum status price_nodes(struct pricing *x, struct error *err);
 
+// ---- price_pipette.c (section 16), behind price_nodes
+enum status price_pipette(struct pricing *x, struct error *err);
+
 // ---- price_collectives.c (section 2)
 const struct collective_times *find_collective(const struct pricing *x, int group, double ranks, bool between_nodes, bool send);
 double table_price_s(const struct collective_times *table, double bytes);
