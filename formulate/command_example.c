@@ -1,4 +1,4 @@
-// plumbline example chain|gpt|mixed|four ...: ready problems as five documents in a folder.
+// plumbline example chain|gpt|mixed|four|pipette ...: ready problems as five documents in a folder.
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static enum status run_chain(int argc, char **argv, struct arena *arena, struct 
 // Options are 64 bits wide, the layout's fields are not; negative switches keep the defaults readable.
 struct transformer_options {
     int64_t tensor, context, data, pipeline, micro_batch, zero, expert, virtual_stages, gpus, boundary_rank, gradient_rank;
-    int precision, schedule, gradient_sync, layouts;
+    int precision, schedule, gradient_sync, layouts, objective;
     bool offload_optimizer, fewer_devices, whole_activations, unfused_attention, fused_embedding_sync;
 };
 
@@ -118,6 +118,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
         {"--layouts", OPTION_NAME, &o.layouts, 0, 0, layouts_names,
          "what a solve may choose of the layout: nothing, the degrees and the micro-batch, or all of it"},
         {"--fewer-devices", OPTION_FLAG, &o.fewer_devices, 0, 0, NULL, "with --layouts: a layout may leave devices idle"},
+        {"--objective", OPTION_NAME, &o.objective, 0, 0, objective_names, "what a plan is to make least (iteration_time)"},
         {"--memory-fraction", OPTION_NUMBER, &r->memory_fraction, 0.01, 1, NULL,
          "of each GPU's memory that may be planned"},
         {"--no-sequence-parallel", OPTION_FLAG, &o.whole_activations, 0, 0, NULL,
@@ -138,6 +139,7 @@ static enum status read_transformer(int argc, char **argv, const char *usage, st
     r->boundary_rank = (int)o.boundary_rank;
     r->gradient_rank = (int)o.gradient_rank;
     r->precision = (enum precision)o.precision;
+    r->objective = (enum objective)o.objective;
     *l = layout_of(&o);
     choose_space(r, o.layouts, o.fewer_devices);
     return OK;
@@ -214,6 +216,52 @@ static enum status run_four(int argc, char **argv, struct arena *arena, struct e
     return deliver(&problem, &to, arena, err);
 }
 
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static enum status run_pipette(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct destination to = {NULL, false};
+    struct pipette_request r = {
+        .costs = "published", .tensor = 8, .layers = 64, .hidden = 3072, .heads = 32, .vocabulary = 50256, .sequence = 1024, .micro_batch = 4, .global_batch = 128,
+        .nodes = {.like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_SENDER, .table = TABLE_ONLY, .unit = MATRIX_GB}};
+    int precision = FP32, objective = OBJECTIVE_PIPETTE;
+    bool helped;
+    struct option options[] = {
+        {"--matrix", OPTION_TEXT, &r.matrix, 0, 0, NULL, "measured bandwidths, a file that import matrix reads"},
+        {"--stages", OPTION_INT, &r.stages, 1, STAGES_MAX, NULL, "pipeline stages, a divisor of the number of nodes"},
+        {"--objective", OPTION_NAME, &objective, 0, 0, objective_names, "what a plan is to make least (pipette)"},
+        {"--rows", OPTION_NAME, &r.nodes.rows, 0, 0, matrix_row_names, "whose a row is (sender: as Pipette's program takes it)"},
+        {"--unit", OPTION_NAME, &r.nodes.unit, 0, 0, matrix_unit_names, "1e9 bytes/s (as Pipette's program takes it), 1000 x 2^20, 2^20"},
+        {"--table", OPTION_NAME, &r.nodes.table, 0, 0, matrix_table_names, "which of mpiGraph's two (recv)"},
+        {"--like", OPTION_TEXT, &r.nodes.like, 0, 0, NULL, "a cluster of such nodes, shipped or a file (a100-16x8)"},
+        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file (published)"},
+        {"--tensor", OPTION_INT, &r.tensor, 1, 1 << 10, NULL, "tensor degree (8)"},
+        {"--layers", OPTION_INT, &r.layers, 1, LAYERS_MAX - 2, NULL, "blocks (64)"},
+        {"--hidden", OPTION_INT, &r.hidden, 1, 1 << 20, NULL, "width (3072)"},
+        {"--heads", OPTION_INT, &r.heads, 1, 1 << 16, NULL, "attention heads (32)"},
+        {"--vocabulary", OPTION_INT, &r.vocabulary, 1, 1 << 24, NULL, "tokens known (50256)"},
+        {"--sequence", OPTION_INT, &r.sequence, 1, 1 << 30, NULL, "tokens of a sequence (1024)"},
+        {"--micro-batch", OPTION_INT, &r.micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch (4)"},
+        {"--global-batch", OPTION_INT, &r.global_batch, 1, 1 << 30, NULL, "sequences of an iteration (128)"},
+        {"--precision", OPTION_NAME, &precision, 0, 0, precision_names, "of weights and activations (fp32)"},
+        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+    };
+    TRY(options_read(argc, argv, "plumbline example pipette --matrix FILE --stages P [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    if (helped) return OK;
+    if (!r.matrix) return fail(err, BAD_INPUT, "--matrix FILE is missing");
+    if (!r.stages) return fail(err, BAD_INPUT, "--stages P is missing");
+    r.precision = (enum precision)precision;
+    r.objective = (enum objective)objective;
+    r.nodes.name = file_name(r.matrix);
+    struct problem problem;
+    TRY(example_pipette(&problem, &r, arena, err));
+    return deliver(&problem, &to, arena, err);
+}
+
 enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     static const struct {
@@ -224,9 +272,10 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
         {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
         {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},
         {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
+        {"pipette", "a GPT on the nodes of a measured matrix, with the objective of the published planner", run_pipette},
     };
     (void)exit_code;
-    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed or four");
+    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed, four or pipette");
     if (!strcmp(argv[1], "--help")) {
         printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
         for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
@@ -234,5 +283,5 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
     }
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);
-    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed or four", argv[1]);
+    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed, four or pipette", argv[1]);
 }

@@ -50,6 +50,8 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     if (r->out) TRY(milp_check_name(r->out, "-o", err));
     if (r->map) TRY(file_check_place(r->map, err));
     TRY(problem_load(problem, r->problem, arena, err));
+    if (problem->job.objective == OBJECTIVE_PIPETTE)
+        return fail(err, BAD_INPUT, "%s: objective: no program is written for pipette, its nodes stand in chains; expected iteration_time", problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));

@@ -1,9 +1,10 @@
 // Ready problems: the benchmark family `chain`, transformers on shipped clusters, a mixed cluster, four machines like
-// the one that was measured. Made as structs and written as the five documents a user would write.
+// the one that was measured, a published planner's setting on a measured matrix. Made as structs and written as the five documents a user would write.
 #ifndef PLUMBLINE_FORMULATE_EXAMPLE_H
 #define PLUMBLINE_FORMULATE_EXAMPLE_H
 
 #include "data/problem.h"
+#include "formulate/import_matrix.h"
 
 // L identical measured blocks between an embedding and a head on S single-GPU nodes of K types; docs/FORMULAS.md section 11.
 struct chain_request { int layers, stages, types, micro_batches; };
@@ -17,6 +18,7 @@ struct transformer_request {
     int gpus;                       // of the first group: its node count follows; 0: as the cluster says
     int64_t sequence, global_batch; // 0: 64 micro-batches per replica
     enum precision precision;
+    enum objective objective;
     struct layout layout;           // data 0: as many replicas as there are GPUs for
     struct space space;             // given: what of the layout a solve may choose
     double memory_fraction;
@@ -31,6 +33,16 @@ enum status example_transformer(struct problem *problem, const struct transforme
 // GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10 Gb/s Ethernet.
 enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
                          struct error *err);
+
+// The published setting of Pipette on a measured matrix: a GPT, as many replicas as the nodes allow, everything else as stated.
+struct pipette_request {
+    const char *matrix, *costs;         // the matrix: a file that `import matrix` reads
+    struct matrix_request nodes;
+    enum objective objective;
+    enum precision precision;
+    int64_t stages, tensor, layers, hidden, heads, vocabulary, sequence, micro_batch, global_batch;
+};
+enum status example_pipette(struct problem *problem, const struct pipette_request *request, struct arena *arena, struct error *err);
 
 // problem.json, model.json, cluster.json, costs.json, job.json in the folder, which is created if missing. BAD_INPUT, with
 // nothing changed: one of them exists with other content and force is false.

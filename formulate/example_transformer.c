@@ -71,6 +71,7 @@ static struct job job_of(const struct transformer_request *r, struct arena *aren
                       .precision = r->precision,
                       .gradient_bytes_per_value = 4,
                       .adam = true,
+                      .objective = r->objective,
                       .layout = r->layout,
                       .space = r->space,
                       .recompute = {true, true, true, true},

@@ -153,7 +153,7 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
     c->places.nodes = TAKE(arena, c->places.node_count, struct cluster_node);
     for (int i = 0; i < c->places.node_count; i++) c->places.nodes[i].name = names[i];
     bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND : r->rows == ROWS_RECEIVER;
-    int unit = r->unit != UNIT_BY_FORM ? r->unit : chosen == TABLE_ONLY ? UNIT_MIB_THOUSANDS : UNIT_MIB;
+    int unit = r->unit != MATRIX_BY_FORM ? r->unit : chosen == TABLE_ONLY ? MATRIX_MIB_THOUSANDS : MATRIX_MIB;
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
     TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r), arena, err));
@@ -164,7 +164,7 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
 
 enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct matrix_request r = {.name = "measured", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = UNIT_BY_FORM};
+    struct matrix_request r = {.name = "measured", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM};
     const char *output = "-", *path;
     bool helped;
     struct cluster c;

@@ -7,7 +7,7 @@
 
 enum { ROWS_RECEIVER, ROWS_SENDER, ROWS_BY_TABLE };                 // whose a row is; a Send table's is the sender's, else the receiver's
 enum { TABLE_RECV, TABLE_SEND, TABLE_ONLY };                        // of mpiGraph's two
-enum { UNIT_GB, UNIT_MIB_THOUSANDS, UNIT_MIB, UNIT_BY_FORM };       // by form: of one table thousands of 2^20 bytes, of two 2^20
+enum { MATRIX_GB, MATRIX_MIB_THOUSANDS, MATRIX_MIB, MATRIX_BY_FORM };       // by form: of one table thousands of 2^20 bytes, of two 2^20
 extern const char *const matrix_row_names[];                        // "receiver", "sender"
 extern const char *const matrix_table_names[];                      // "recv", "send"
 extern const char *const matrix_unit_names[];                       // "gb", "mib-thousands", "mib"

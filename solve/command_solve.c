@@ -311,6 +311,18 @@ static enum status refuse_on_places(const struct request *r, struct error *err)
     return OK;
 }
 
+// Nodes in chains are no program, and there is none to be found otherwise.
+static enum status refuse_with_pipette(const struct request *r, struct error *err)
+{
+    const struct { bool given; const char *option; } others[] = {
+        {r->settings.engine != ENGINE_TREE, "--engine"}, {r->settings.formulation != FORMULATION_CHOICES, "--formulation"},
+        {r->start_path, "--start"}, {r->settings.recheck, "--recheck"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
+        if (others[i].given) return fail(err, BAD_INPUT, "%s: expected a job whose objective is iteration_time, found pipette", others[i].option);
+    return OK;
+}
+
 static enum status solve_layout(const struct request *r, const struct problem *problem, const struct plan *start, int *exit_code,
                                 struct arena *arena, struct error *err)
 {
@@ -319,6 +331,7 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     struct solve_result result;
     TRY(price_problem(priced, problem, arena, err));
     if (priced->places) TRY(refuse_on_places(r, err));
+    if (priced->objective == OBJECTIVE_PIPETTE) TRY(refuse_with_pipette(r, err));
     bool changed = cluster_change_any(&r->change);
     if (start && changed && !priced->places) TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));

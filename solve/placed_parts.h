@@ -30,4 +30,13 @@ bool placed_fits_ranks(const struct placed *p, const struct placed_plan *plan);
 // of the best ring, by the sync of a mean stage.
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
 
+// placed_solve.c: the plan with its placement, and the claims of its slowest replica.
+void placed_put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena);
+
+// placed_pipette.c: as placed_solve, for the objective pipette.
+struct solve_result;
+struct solve_settings;
+enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct arena *arena,
+                                 struct error *err);
+
 #endif

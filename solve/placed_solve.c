@@ -41,7 +41,7 @@ static int64_t message_ns(int stages, int first_kind, int boundary, const int64_
     return sum;
 }
 
-static void put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena)
+void placed_put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena)
 {
     const struct priced *priced = c->priced;
     int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
@@ -92,6 +92,7 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
+    if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, arena, err);
     struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
     struct solve_settings relaxed = *settings;
     struct solve_result first;
@@ -132,7 +133,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     }
     if (proven) bound_ns = best.time_ns;
     if (start) placed_settle(placed, &best, beginning.like, beginning.home);
-    put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
+    placed_put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
     r->plan.bound_ns = bound_ns;

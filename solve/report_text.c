@@ -26,11 +26,15 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
             report_print(out, "any plan takes at least %s\n", report_time(plan->bound_ns, out->arena));
         return;
     }
-    bool proven = plan->bound_ns == plan_value_ns(plan);
-    report_print(out, "%s: %s per iteration, %s\n", title, report_time(plan->iteration_ns, out->arena),
-                 proven ? "proven optimal" : sentences[plan->outcome]);
-    if (plan->objective != OBJECTIVE_ITERATION_TIME)
+    bool proven = plan->bound_ns == plan_value_ns(plan), other = plan->objective != OBJECTIVE_ITERATION_TIME;
+    report_print(out, "%s: %s per iteration, %s%s%s\n", title, report_time(plan->iteration_ns, out->arena),
+                 proven ? "proven optimal" : sentences[plan->outcome], other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
+    if (other)
         report_print(out, "  objective  %s: %s, made least instead of the iteration time\n", objective_names[plan->objective], report_time(plan->objective_ns, out->arena));
+    if (plan->placement && plan->placement->pipette)
+        report_print(out, "  of which   hops of the dearest pipeline %s, ring of the first stages %s, ring within a node %s\n",
+                     report_time(plan->placement->pipette->hops_ns, out->arena), report_time(plan->placement->pipette->ring_ns, out->arena),
+                     report_time(plan->placement->pipette->inner_ns, out->arena));
     report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
                  100 * plan_gap(plan), 100 * plan->gap_asked);
     print_extrapolated(out, plan);

@@ -33,6 +33,9 @@ struct hearing {
 void hear_hashes(struct hearing *h);
 // Everything behind the layout, of a plan with a placement: replica by replica.
 enum status hear_placement(struct hearing *h, struct error *err);
+// One stream from a node to another, for a message or for a ring. false: nothing joins them.
+bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link);
+void hear_pipette(struct hearing *h, const int *node);             // "objective"; node[replica * ranks + rank]
 enum status hear_plan(struct hearing *h, struct error *err);       // the same of a plan whose ranks stand on groups
 bool hear_layout(struct hearing *h);                // false: the plan has another shape, nothing else can be compared
 void hear_bound(struct hearing *h);

@@ -68,8 +68,7 @@ static bool degraded(const struct places *p, int from, int to, struct link *link
     return true;
 }
 
-// One stream from a node to another. false: nothing joins them.
-static bool node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
+bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
 {
     const struct cluster *c = &a->problem->cluster;
     const struct places *p = &c->places;
@@ -149,7 +148,7 @@ static void make_links(struct replica *r, const struct hearing *h)
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && node_link(&h->assay, r->node[from], r->node[to], false, &links[count].link);
+            count += from != to && judged_node_link(&h->assay, r->node[from], r->node[to], false, &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -227,7 +226,7 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
             links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
             links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
             hear_kinds(h, s, from, to);
-            if (!node_link(&h->assay, from, to, true, &links[at].link))
+            if (!judged_node_link(&h->assay, from, to, true, &links[at].link))
                 REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
                        h->problem->cluster.places.nodes[to].name);
         }
@@ -316,6 +315,7 @@ enum status hear_placement(struct hearing *h, struct error *err)
     struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
+    if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
     for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
     for (int i = 0; i < x->replica_count; i++) {
         int replica = (x->slowest + i) % x->replica_count;
