@@ -37,4 +37,17 @@ double places_factor(const struct places *p, int from, int to);        // on the
 bool places_link(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
                  const double *efficiency);
 
+// The same over one kind of card, as one link of a group that has this in common: a link that is known (measured, stated) for
+// the fastest kind of the two ends alone is then no better than such cards. TRANSPORT_NONE: cards give nothing, what is known
+// is taken as it is. Ends without cards are joined as they are in any case.
+enum { TRANSPORT_OWN = -1, TRANSPORT_NONE = NIC_KIND_COUNT, TRANSPORT_COUNT };
+bool places_link_over(struct place_link *to, const struct cluster *c, int a, int b, const struct place_traffic *traffic,
+                      const double *efficiency, int transport);
+
+// What a ring's stream of a node gets of its cards, in whole bytes per second: a ring goes over the transport whose least
+// among its nodes is greatest (the first of equals). 0: the node has no such cards; CARD_RATE_ANY: it states none at all;
+// TRANSPORT_NONE: 1, less than any cards.
+#define CARD_RATE_ANY ((int64_t)1 << 52)
+int64_t places_card_rate(const struct node_group *g, int transport, int streams, const double *efficiency);
+
 #endif

@@ -54,6 +54,8 @@ struct priced_cut {
 // A node that holds `slots` device groups (tensor x context devices each): a rank of one replica stands on one of them.
 struct priced_node { const char *name; int group, slots; };
 
+enum { TRANSPORTS_MAX = 4 };        // kinds of network card, and none
+
 // Where the cluster has places, what depends on the very nodes, by ordered pairs: [from * node_count + to]; from = to: two
 // device groups of one node. PRICE_NONE where nothing joins them. What stands in the groups, cuts and runs is then the
 // least over all pairs of nodes, so that a program over groups is a relaxation (docs/FORMULAS.md section 15).
@@ -62,8 +64,12 @@ struct priced_places {
     int node_count;
     int64_t **forward_ns;               // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
     int64_t ***backward_ns;             // [cut][boundary_option][...]: from `to` back to `from`
-    int64_t ***ring_ns;                 // [run][gradient_option][pair]: a layer's sync over a ring whose links are all like this one
-    int64_t **ring_constant_ns;         // [gradient_option][pair]: per stage, beside it
+    // A ring goes over what all its nodes have in common, so that rings are priced once for each transport (at least one).
+    const char **transports;            // [transport] names of kinds of network card, or "none"
+    int64_t **transport_rate;           // [transport][group]: a ring goes over the one whose least among its groups is greatest
+    int transport_count;
+    int64_t ***ring_ns;                 // [run][gradient_option][transport * node_count^2 + pair]: a layer's sync over a ring of such links
+    int64_t **ring_constant_ns;         // [gradient_option][the same]: per stage, beside it
     int64_t *embedding_sync_ns;         // [first stage's node, last stage's node]; NULL without one
     struct priced_pipette *pipette;     // NULL: the objective is another
 };
@@ -118,6 +124,9 @@ bool priced_uses_part(const struct priced *p, enum transfer_part part);        /
 bool priced_uses_epilogue(const struct priced *p);                  // an epilogue-only option is offered
 bool priced_uses_sync(const struct priced *p);                      // any nonzero gradient sync
 bool priced_uses_optimizer(const struct priced *p);
+size_t priced_ring_links(const struct priced_places *p);            // transport_count x node_count^2
+// Where the prices of a ring over these nodes begin in ring_ns: at its transport's pairs.
+size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count);
 
 void priced_pipette_layers(const struct priced *p, int stage, int *first, int *count);     // of the stage, with the objective pipette
 

@@ -61,9 +61,9 @@ bool priced_uses_epilogue(const struct priced *p)
 static bool any_ring(const struct priced *p)
 {
     const struct priced_places *x = p->places;
-    size_t pairs = (size_t)x->node_count * (size_t)x->node_count;
+    size_t links = priced_ring_links(x);
     for (int o = 0; o < p->gradient_option_count; o++)
-        for (size_t pair = 0; pair < pairs; pair++) {
+        for (size_t pair = 0; pair < links; pair++) {
             if (x->ring_constant_ns[o][pair] > 0) return true;
             for (int r = 0; r < p->run_count; r++)
                 if (x->ring_ns[r][o][pair] > 0) return true;

@@ -6,6 +6,23 @@
 
 static size_t pairs_of(const struct priced_places *p) { return (size_t)p->node_count * (size_t)p->node_count; }
 
+size_t priced_ring_links(const struct priced_places *p) { return (size_t)p->transport_count * pairs_of(p); }
+
+size_t priced_ring_offset(const struct priced_places *p, const int *nodes, int count)
+{
+    int best = 0;
+    int64_t best_rate = -1;
+    for (int t = 0; t < p->transport_count && p->transport_count > 1; t++) {
+        int64_t rate = INT64_MAX;
+        for (int i = 0; i < count; i++)
+            if (p->transport_rate[t][p->nodes[nodes[i]].group] < rate) rate = p->transport_rate[t][p->nodes[nodes[i]].group];
+        if (rate <= best_rate) continue;
+        best_rate = rate;
+        best = t;
+    }
+    return (size_t)best * pairs_of(p);
+}
+
 static enum status read_nodes(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
 {
     p->node_count = json_length(array);
@@ -43,6 +60,24 @@ static enum status read_cuts(const struct priced *priced, struct priced_places *
     return OK;
 }
 
+// Absent: there is one, whatever it is.
+static enum status read_transports(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    p->transport_count = json_is_present(array) ? json_length(array) : 1;
+    if (p->transport_count < 1 || p->transport_count > TRANSPORTS_MAX)
+        return json_refuse(array, err, "expected 1 to %d transports, found %d", TRANSPORTS_MAX, p->transport_count);
+    p->transports = TAKE(arena, p->transport_count, const char *);
+    p->transport_rate = TAKE(arena, p->transport_count, int64_t *);
+    p->transport_rate[0] = TAKE(arena, priced->group_count, int64_t);
+    for (int i = 0; i < p->transport_count && json_is_present(array); i++) {
+        struct json element = json_element(array, i, arena), rates = {0};
+        struct json_field fields[] = {FIELD_TEXT("name", REQUIRED, &p->transports[i]), FIELD_ARRAY("bytes_per_s", REQUIRED, &rates)};
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(priced_prices_get(&rates, priced->group_count, 0, &p->transport_rate[i], arena, err));
+    }
+    return OK;
+}
+
 static enum status read_rings(const struct priced *priced, struct priced_places *p, const struct json *array, struct arena *arena, struct error *err)
 {
     if (json_length(array) != priced->run_count) return json_refuse(array, err, "expected %d entries, found %d", priced->run_count, json_length(array));
@@ -50,7 +85,7 @@ static enum status read_rings(const struct priced *priced, struct priced_places 
     for (int i = 0; i < priced->run_count; i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_expect(&element, JSON_ARRAY, err));
-        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)pairs_of(p), PRICE_NONE, &p->ring_ns[i], arena, err));
+        TRY(priced_tables_get(&element, priced->gradient_option_count, (int)priced_ring_links(p), PRICE_NONE, &p->ring_ns[i], arena, err));
     }
     return OK;
 }
@@ -58,10 +93,11 @@ static enum status read_rings(const struct priced *priced, struct priced_places 
 enum status priced_places_get(const struct json *object, struct priced *priced, struct arena *arena, struct error *err)
 {
     struct priced_places *p = priced->places = TAKE(arena, 1, struct priced_places);
-    struct json nodes = {0}, cuts = {0}, rings = {0}, constants = {0}, embedding = {0}, pipette = {0};
+    struct json nodes = {0}, cuts = {0}, transports = {0}, rings = {0}, constants = {0}, embedding = {0}, pipette = {0};
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("cuts", REQUIRED, &cuts),
+        FIELD_ARRAY("transports", OPTIONAL, &transports),
         FIELD_ARRAY("ring_ns", REQUIRED, &rings),
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
@@ -71,8 +107,9 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
     if (!priced->group_count) return json_refuse(object, err, "expected groups before places, found none");
     TRY(read_nodes(priced, p, &nodes, arena, err));
     TRY(read_cuts(priced, p, &cuts, arena, err));
+    TRY(read_transports(priced, p, &transports, arena, err));
     TRY(read_rings(priced, p, &rings, arena, err));
-    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)pairs_of(p), PRICE_NONE, &p->ring_constant_ns, arena, err));
+    TRY(priced_tables_get(&constants, priced->gradient_option_count, (int)priced_ring_links(p), PRICE_NONE, &p->ring_constant_ns, arena, err));
     if (json_is_present(&pipette)) TRY(priced_pipette_get(&pipette, priced, arena, err));
     if (json_is_present(&embedding) != priced->has_embedding_sync)
         return json_refuse(object, err, "embedding_sync_ns: expected it where the document has one, and nowhere else");
@@ -89,14 +126,14 @@ static double larger(double a, double b) { return a > b ? a : b; }
 static double longest_beside_passes(const struct priced *p)
 {
     const struct priced_places *x = p->places;
-    size_t pairs = pairs_of(x);
+    size_t pairs = pairs_of(x), rings = priced_ring_links(x);
     double constant = 0, syncs = 0, transfer = 0, embedding = 0;
     for (int o = 0; o < p->gradient_option_count; o++)
-        for (size_t i = 0; i < pairs; i++) constant = larger(constant, (double)x->ring_constant_ns[o][i]);
+        for (size_t i = 0; i < rings; i++) constant = larger(constant, (double)x->ring_constant_ns[o][i]);
     for (int r = 0; r < p->run_count; r++) {
         double most = 0;
         for (int o = 0; o < p->gradient_option_count; o++)
-            for (size_t i = 0; i < pairs; i++) most = larger(most, (double)x->ring_ns[r][o][i]);
+            for (size_t i = 0; i < rings; i++) most = larger(most, (double)x->ring_ns[r][o][i]);
         syncs += p->runs[r].count * most;
     }
     for (int c = 0; c < p->cut_count; c++)
@@ -111,12 +148,12 @@ static double longest_beside_passes(const struct priced *p)
     return syncs + embedding + p->stage_count * (constant + (double)p->micro_batches * 2 * p->slice_count * transfer);
 }
 
-// All prices of a pair are there or none is: transfers by themselves, rings by themselves.
-static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
+// All prices of a pair are there or none is: transfers by themselves, rings of each transport by themselves.
+static bool transfers_differ(const struct priced *p, size_t pair)
 {
     const struct priced_places *x = p->places;
     size_t pairs = pairs_of(x);
-    bool differs = false, ring = x->ring_constant_ns[0][pair] >= 0;
+    bool differs = false;
     for (int c = 0; c < p->cut_count; c++) {
         bool joined = x->forward_ns[0][pair * PART_COUNT] >= 0;
         for (size_t i = pair; i < (size_t)p->slice_count * pairs; i += pairs)
@@ -125,10 +162,25 @@ static enum status check_pair(const struct priced *p, size_t pair, struct error 
                 for (int o = 0; o < p->boundary_option_count; o++) differs = differs || (x->backward_ns[c][o][i * PART_COUNT + part] >= 0) != joined;
             }
     }
+    return differs;
+}
+
+static bool rings_differ(const struct priced *p, size_t link)
+{
+    const struct priced_places *x = p->places;
+    bool differs = false, ring = x->ring_constant_ns[0][link] >= 0;
     for (int o = 0; o < p->gradient_option_count; o++) {
-        differs = differs || (x->ring_constant_ns[o][pair] >= 0) != ring;
-        for (int r = 0; r < p->run_count; r++) differs = differs || (x->ring_ns[r][o][pair] >= 0) != ring;
+        differs = differs || (x->ring_constant_ns[o][link] >= 0) != ring;
+        for (int r = 0; r < p->run_count; r++) differs = differs || (x->ring_ns[r][o][link] >= 0) != ring;
     }
+    return differs;
+}
+
+static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
+{
+    const struct priced_places *x = p->places;
+    bool differs = transfers_differ(p, pair);
+    for (int t = 0; t < x->transport_count; t++) differs = differs || rings_differ(p, (size_t)t * pairs_of(x) + pair);
     if (!differs) return OK;
     return fail(err, BAD_INPUT, "%s: places: \"%s\" to \"%s\": expected all prices of a link or none (-1)", name_of(p),
                 x->nodes[pair / (size_t)x->node_count].name, x->nodes[pair % (size_t)x->node_count].name);
@@ -151,10 +203,24 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
 
 // ---- writing
 
+static void put_transports(struct json_writer *w, const struct priced *priced)
+{
+    const struct priced_places *p = priced->places;
+    if (p->transport_count == 1) return;
+    json_open_array(w, "transports");
+    for (int i = 0; i < p->transport_count; i++) {
+        json_open_object(w, NULL);
+        json_put_text(w, "name", p->transports[i]);
+        priced_prices_put(w, "bytes_per_s", p->transport_rate[i], priced->group_count);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
 void priced_places_put(struct json_writer *w, const struct priced *priced)
 {
     const struct priced_places *p = priced->places;
-    int pairs = p->node_count * p->node_count, prices = priced->slice_count * pairs * PART_COUNT;
+    int pairs = p->node_count * p->node_count, rings = p->transport_count * pairs, prices = priced->slice_count * pairs * PART_COUNT;
     json_open_object(w, "places");
     json_open_array(w, "nodes");
     for (int i = 0; i < p->node_count; i++) {
@@ -173,10 +239,11 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
         json_close_object(w);
     }
     json_close_array(w);
+    put_transports(w, priced);
     json_open_array(w, "ring_ns");
-    for (int i = 0; i < priced->run_count; i++) priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, pairs);
+    for (int i = 0; i < priced->run_count; i++) priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, rings);
     json_close_array(w);
-    priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, pairs);
+    priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, rings);
     if (p->embedding_sync_ns) priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
     if (p->pipette) priced_pipette_put(w, priced);
     json_close_object(w);

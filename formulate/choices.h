@@ -87,10 +87,10 @@ bool choices_send_backward(const struct choices *c, int boundary, int slice, con
 // The quality budget's part of it.
 bool choices_within_budget(const struct choices *c, const int *chosen);
 
-// Where ranks stand on nodes (priced->places): the stage's sync over a ring whose dearest link is like this pair of nodes,
-// from * node_count + to, which must be joined. And the durations of all transfers, and of the embedding sync, when the
+// Where ranks stand on nodes (priced->places): the stage's sync over a ring whose dearest link is like this one, priced_ring_offset
+// + from * node_count + to, which must be joined. And the durations of all transfers, and of the embedding sync, when the
 // ranks stand on node[rank], instead of those that choices_durations has put there. false: two of them are joined by nothing.
-int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t pair);
+int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t link);
 bool choices_node_transfers(const struct choices *c, const struct choice *const *stages, const int *node, int64_t *durations);
 void choices_stage_durations(const struct choices *c, int stage, const struct choice *x, int64_t *durations);
 

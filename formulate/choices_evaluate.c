@@ -36,13 +36,13 @@ struct walk {
     int64_t backward_behind_ns;     // of the layers walked so far: they end after the layer at hand
     int64_t sync_ns;                // of the layers walked so far
     int64_t tail_ns;                // exposed part of the overlapped syncs
-    const struct priced_places *places;     // NULL, or syncs are those over a ring whose links are like this pair of nodes
-    size_t pair;
+    const struct priced_places *places;     // NULL, or syncs are those over a ring whose links are like this one
+    size_t link;
 };
 
 static int64_t layer_sync_ns(const struct choices *c, const struct walk *w, const struct priced_run *run, const struct choice *x)
 {
-    return w->places ? w->places->ring_ns[run - c->priced->runs][x->gradient_option][w->pair] : run->sync_ns[x->gradient_option][x->group];
+    return w->places ? w->places->ring_ns[run - c->priced->runs][x->gradient_option][w->link] : run->sync_ns[x->gradient_option][x->group];
 }
 
 // `count` like layers: the tail's candidates are linear in the layer, so only the first and the last of them matter.
@@ -153,16 +153,16 @@ void choice_evaluate(const struct choices *c, int stage, struct choice *x)
     add_buffers(c, stage, x);
 }
 
-int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t pair)
+int64_t choice_ring_sync_ns(const struct choices *c, int stage, const struct choice *choice, size_t link)
 {
     const struct priced *p = c->priced;
     struct arena_mark mark = arena_set_mark(c->arena);
     struct choice x = *choice;
     struct choice_slice *slices = p->slice_count > 1 ? TAKE(c->arena, p->slice_count - 1, struct choice_slice) : NULL;
-    struct walk walk = {.places = p->places, .pair = pair};
+    struct walk walk = {.places = p->places, .link = link};
     walk_layers(c, stage, &x, slices, &walk);
     arena_reset(c->arena, mark);
-    return p->places->ring_constant_ns[x.gradient_option][pair] + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
+    return p->places->ring_constant_ns[x.gradient_option][link] + (p->layout.gradient_sync == SYNC_OVERLAPPED ? walk.tail_ns : walk.sync_ns);
 }
 
 bool choice_sends_backward(const struct choices *c, int stage)

@@ -11,7 +11,8 @@ int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cl
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
     struct place_link link;
-    if (!places_used_link(&link, x->problem, from, to, ring)) return (struct link_price){false, false, 0, 0, NULL};
+    bool joined = ring ? places_ring_link(&link, x->problem, from, to, x->transport) : places_used_link(&link, x->problem, from, to, false);
+    if (!joined) return (struct link_price){false, false, 0, 0, NULL};
     return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
 }
 
@@ -54,40 +55,92 @@ static enum status price_cuts(struct pricing *x, struct error *err)
     return OK;
 }
 
-// Over a ring of unlike GPUs the slower one's compression counts.
-static enum status price_ring(struct pricing *x, int run, int option, size_t pair, int64_t *ns, struct error *err)
+// ---- rings
+
+// The transport of a ring over nodes of these groups, one bit each.
+static int transport_of(int64_t rates[TRANSPORT_COUNT][GROUPS_MAX], unsigned groups)
+{
+    int best = 0;
+    int64_t best_rate = -1;
+    for (int t = 0; t < TRANSPORT_COUNT; t++) {
+        int64_t rate = INT64_MAX;
+        for (int g = 0; g < GROUPS_MAX; g++)
+            if (groups >> g & 1 && rates[t][g] < rate) rate = rates[t][g];
+        if (rate <= best_rate) continue;
+        best_rate = rate;
+        best = t;
+    }
+    return best;
+}
+
+// The transports that some ring goes over: of all sets of groups that may stand in one.
+static void find_transports(struct pricing *x, int *numbers)
+{
+    const struct cluster *cluster = &x->problem->cluster;
+    struct priced_places *p = x->priced->places;
+    int64_t rates[TRANSPORT_COUNT][GROUPS_MAX] = {{0}};
+    unsigned usable = 0;
+    bool needed[TRANSPORT_COUNT] = {false};
+    for (int g = 0; g < cluster->group_count; g++) {
+        if (!x->priced->groups[g].excluded) usable |= 1u << g;
+        for (int t = 0; t < TRANSPORT_COUNT; t++) rates[t][g] = places_ring_rate(x->problem, g, t);
+    }
+    for (unsigned groups = usable; groups; groups = (groups - 1) & usable) needed[transport_of(rates, groups)] = true;
+    if (!usable) needed[TRANSPORT_NONE] = true;
+    p->transports = TAKE(x->arena, TRANSPORT_COUNT, const char *);
+    p->transport_rate = TAKE(x->arena, TRANSPORT_COUNT, int64_t *);
+    for (int t = 0; t < TRANSPORT_COUNT; t++) {
+        if (!needed[t]) continue;
+        p->transports[p->transport_count] = t == TRANSPORT_NONE ? "none" : nic_kind_names[t];
+        p->transport_rate[p->transport_count] = arena_grow(x->arena, rates[t], (size_t)cluster->group_count, (size_t)cluster->group_count, sizeof rates[t][0]);
+        numbers[p->transport_count++] = t;
+    }
+}
+
+static bool may_stand_in_a_ring(const struct pricing *x, int from, int to)
 {
     const struct priced_places *p = x->priced->places;
-    struct pricing y = *x;
-    y.on_nodes = true;
-    y.node_from = (int)(pair / (size_t)p->node_count);
-    y.node_to = (int)(pair % (size_t)p->node_count);
-    *ns = PRICE_NONE;
     // One replica: its context ranks are the ring, within their node.
-    bool pair_counts = x->d > 1 ? is_pair(p, y.node_from, y.node_to) : y.node_from == y.node_to && p->nodes[y.node_from].slots;
-    if (!pair_counts || !link_of_nodes(x, y.node_from, y.node_to, true).joined) return OK;
-    if (x->problem->job.placement.homogeneous_groups && !places_alike(&x->problem->cluster, p->nodes[y.node_from].group, p->nodes[y.node_to].group)) return OK;
+    if (x->d > 1 ? !is_pair(p, from, to) : from != to || !p->nodes[from].slots) return false;
+    return !x->problem->job.placement.homogeneous_groups || places_alike(&x->problem->cluster, p->nodes[from].group, p->nodes[to].group);
+}
+
+// Over a ring of unlike GPUs the slower one's compression counts.
+static enum status price_ring(const struct pricing *y, int run, int option, int64_t *ns, struct error *err)
+{
+    const struct priced_places *p = y->priced->places;
+    *ns = PRICE_NONE;
+    if (!may_stand_in_a_ring(y, y->node_from, y->node_to) || !link_of_nodes(y, y->node_from, y->node_to, true).joined) return OK;
     double seconds = 0;
     for (int end = 0; end < 2; end++) {
-        int group = p->nodes[end ? y.node_to : y.node_from].group;
-        seconds = fmax(seconds, run < 0 ? stage_sync_s(&y, group) : layer_sync_s(&y, &x->problem->model.runs[run], option, group));
+        int group = p->nodes[end ? y->node_to : y->node_from].group;
+        seconds = fmax(seconds, run < 0 ? stage_sync_s(y, group) : layer_sync_s(y, &y->problem->model.runs[run], option, group));
     }
-    return round_time(ns, seconds, "gradient sync time", p->nodes[y.node_from].name, err);
+    return round_time(ns, seconds, "gradient sync time", p->nodes[y->node_from].name, err);
 }
 
 static enum status price_rings(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
     struct priced_places *p = priced->places;
-    size_t pairs = (size_t)p->node_count * (size_t)p->node_count;
+    int numbers[TRANSPORT_COUNT];
+    find_transports(x, numbers);
+    size_t links = priced_ring_links(p), nodes = (size_t)p->node_count;
+    struct pricing y = *x;
+    y.on_nodes = true;
     p->ring_ns = TAKE(x->arena, priced->run_count, int64_t **);
     p->ring_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
     for (int run = -1; run < priced->run_count; run++) {
         if (run >= 0) p->ring_ns[run] = TAKE(x->arena, priced->gradient_option_count, int64_t *);
         for (int option = 0; option < priced->gradient_option_count; option++) {
-            int64_t *ns = TAKE(x->arena, pairs, int64_t);
+            int64_t *ns = TAKE(x->arena, links, int64_t);
             *(run < 0 ? &p->ring_constant_ns[option] : &p->ring_ns[run][option]) = ns;
-            for (size_t pair = 0; pair < pairs; pair++) TRY(price_ring(x, run, option, pair, &ns[pair], err));
+            for (size_t link = 0; link < links; link++) {
+                y.transport = numbers[link / (nodes * nodes)];
+                y.node_from = (int)(link / nodes % nodes);
+                y.node_to = (int)(link % nodes);
+                TRY(price_ring(&y, run, option, &ns[link], err));
+            }
         }
     }
     return OK;
@@ -103,7 +156,7 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
         for (int to = 0; to < p->node_count; to++) {
             int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
             struct message_ends ends = ends_of(x, from, to);
-                    *ns = PRICE_NONE;
+            *ns = PRICE_NONE;
             if (!ends.there.joined) continue;
             double seconds = fmax(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
             TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
@@ -137,13 +190,12 @@ static void relax_table(const struct priced *priced, int64_t *groups, const int6
 static void relax_ring(const struct priced *priced, int64_t *const *least, const int64_t *nodes)
 {
     const struct priced_places *p = priced->places;
+    size_t count = (size_t)p->node_count;
     for (int g = 0; g < priced->group_count; g++) *least[g] = PRICE_NONE;
-    for (int from = 0; from < p->node_count; from++)
-        for (int to = 0; to < p->node_count; to++) {
-            int64_t ns = nodes[(size_t)from * (size_t)p->node_count + (size_t)to];
-            take_least(least[p->nodes[from].group], ns);
-            take_least(least[p->nodes[to].group], ns);
-        }
+    for (size_t link = 0; link < priced_ring_links(p); link++) {
+        take_least(least[p->nodes[link / count % count].group], nodes[link]);
+        take_least(least[p->nodes[link % count].group], nodes[link]);
+    }
     for (int g = 0; g < priced->group_count; g++)
         if (*least[g] == PRICE_NONE) *least[g] = 0;
 }

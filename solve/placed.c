@@ -68,16 +68,26 @@ int placed_choice_on(const struct placed *p, int stage, int like, int group)
 
 static size_t pair_of(const struct placed *p, int from, int to) { return (size_t)from * (size_t)p->nodes + (size_t)to; }
 
-// What the stage's sync takes over links like this one, for the slowest of its replicas.
-static int64_t link_ns(const struct placed *p, const struct placed_plan *plan, int stage, int from, int to)
+// Where the prices of the stage's rings begin: what all its replicas' nodes have in common is their transport.
+static size_t transport_of(const struct placed *p, const struct placed_plan *plan, int stage)
 {
-    size_t pair = pair_of(p, from, to);
+    struct arena_mark mark = arena_set_mark(p->arena);
+    int *nodes = TAKE(p->arena, p->replicas, int);
+    for (int r = 0; r < p->replicas; r++) nodes[r] = plan->node[r * p->ranks + choices_rank_of(p->c, stage)];
+    size_t offset = priced_ring_offset(p->priced->places, nodes, p->replicas);
+    arena_reset(p->arena, mark);
+    return offset;
+}
+
+// What the stage's sync takes over links like this one, for the slowest of its replicas.
+static int64_t link_ns(const struct placed *p, const struct placed_plan *plan, int stage, size_t link)
+{
     int64_t most = 0, last = -1;
-    if (p->priced->places->ring_constant_ns[0][pair] == PRICE_NONE) return CHAIN_NONE;
+    if (p->priced->places->ring_constant_ns[0][link] == PRICE_NONE) return CHAIN_NONE;
     for (int r = 0; r < p->replicas; r++) {
         if (plan->chosen[r * p->stages + stage] == last) continue;
         last = plan->chosen[r * p->stages + stage];
-        most = larger(most, choice_ring_sync_ns(p->c, stage, choice_of(p, plan, r, stage), pair));
+        most = larger(most, choice_ring_sync_ns(p->c, stage, choice_of(p, plan, r, stage), link));
     }
     return most;
 }
@@ -86,9 +96,12 @@ static int64_t link_ns(const struct placed *p, const struct placed_plan *plan, i
 static void fill_links(const struct placed *p, const struct placed_plan *plan, int stage, int64_t *links)
 {
     int rank = choices_rank_of(p->c, stage);
+    size_t transport = transport_of(p, plan, stage);
     for (int a = 0; a < p->replicas; a++)
-        for (int b = 0; b < p->replicas; b++)
-            links[a * p->replicas + b] = a == b ? CHAIN_NONE : link_ns(p, plan, stage, plan->node[a * p->ranks + rank], plan->node[b * p->ranks + rank]);
+        for (int b = 0; b < p->replicas; b++) {
+            size_t link = transport + pair_of(p, plan->node[a * p->ranks + rank], plan->node[b * p->ranks + rank]);
+            links[a * p->replicas + b] = a == b ? CHAIN_NONE : link_ns(p, plan, stage, link);
+        }
 }
 
 static int64_t dearest_link(const int64_t *links, const int *ring, int count)
@@ -137,6 +150,7 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
     struct arena_mark mark = arena_set_mark(p->arena);
     int64_t *links = TAKE(p->arena, p->replicas * p->replicas, int64_t);
     int *ring = plan->ring + stage * p->replicas, rank = choices_rank_of(p->c, stage);
+    size_t transport = transport_of(p, plan, stage);
     fill_links(p, plan, stage, links);
     order_ring(p, links, ring);
     bool joined = dearest_link(links, ring, p->replicas) < CHAIN_NONE;
@@ -145,7 +159,7 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
         int64_t most = 0;
         for (int at = 0; at < p->replicas; at++) {
             int from = plan->node[ring[at] * p->ranks + rank], to = plan->node[ring[(at + 1) % p->replicas] * p->ranks + rank];
-            most = larger(most, choice_ring_sync_ns(p->c, stage, choice_of(p, plan, r, stage), pair_of(p, from, to)));
+            most = larger(most, choice_ring_sync_ns(p->c, stage, choice_of(p, plan, r, stage), transport + pair_of(p, from, to)));
         }
         p->syncs[r * p->stages + stage] = most;
     }

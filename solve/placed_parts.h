@@ -26,8 +26,9 @@ int placed_find_choice(const struct placed *p, int stage, int first_layer, int l
 // Whether stages that share a rank stand on one group and fit into its memory.
 bool placed_fits_ranks(const struct placed *p, const struct placed_plan *plan);
 
-// The links, by pair of nodes, of which every ring of replicas has one at least: those that are no better than the dearest link
-// of the best ring, by the sync of a mean stage.
+// counts[group * priced_ring_links + link]: the links of which every ring with a node of the group has one at least, those that are
+// no better than the dearest link of the best ring over the same transport, nor than the best beside the group's nodes, by the
+// sync of a mean stage.
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena);
 
 // placed_solve.c: the plan with its placement, and the claims of its slowest replica.

@@ -1,21 +1,22 @@
-// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas stand on, their ring has
-// a link that is no better than the best bottleneck of all rings of so many. So a sync takes at least the least among links
-// that are no better than that.
+// The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas stand on, their ring goes
+// over one transport and has a link that is no better than the best bottleneck of all rings of so many over it, nor than the
+// best link of a node of their group. So a sync takes at least the least among links that are no better than that.
 #include <string.h>
 
 #include "solve/chains.h"
 #include "solve/placed_parts.h"
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins the pair.
-static int64_t weight_of(const struct priced *p, size_t pair)
+static int64_t weight_of(const struct priced *p, size_t link)
 {
     const struct priced_places *x = p->places;
-    if (x->ring_constant_ns[0][pair] == PRICE_NONE) return CHAIN_NONE;
+    if (x->ring_constant_ns[0][link] == PRICE_NONE) return CHAIN_NONE;
     int64_t sum = 0;
-    for (int run = 0; run < p->run_count; run++) sum += p->runs[run].count * x->ring_ns[run][0][pair];
-    return x->ring_constant_ns[0][pair] + sum / p->stage_count;
+    for (int run = 0; run < p->run_count; run++) sum += p->runs[run].count * x->ring_ns[run][0][link];
+    return x->ring_constant_ns[0][link] + sum / p->stage_count;
 }
 
 // Every device group as a node of its own.
@@ -36,44 +37,52 @@ static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, 
 
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena)
 {
-    size_t pairs = (size_t)p->places->node_count * (size_t)p->places->node_count;
-    if (p->layout.data == 1) return;
+    const struct priced_places *x = p->places;
+    size_t nodes = (size_t)x->node_count, pairs = nodes * nodes, links = priced_ring_links(x);
     int64_t *weights = TAKE(arena, pairs, int64_t);
-    for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, pair);
-    int64_t bottleneck = least_bottleneck(p, weights, arena);
-    for (size_t pair = 0; pair < pairs; pair++) counts[pair] = weights[pair] >= bottleneck && weights[pair] < CHAIN_NONE;
+    for (int t = 0; t < x->transport_count && p->layout.data > 1; t++) {
+        for (size_t pair = 0; pair < pairs; pair++) weights[pair] = weight_of(p, (size_t)t * pairs + pair);
+        int64_t bottleneck = least_bottleneck(p, weights, arena);
+        for (int g = 0; g < p->group_count; g++) {
+            int64_t beside = CHAIN_NONE;
+            for (size_t pair = 0; pair < pairs; pair++)
+                if (x->nodes[pair / nodes].group == g || x->nodes[pair % nodes].group == g) beside = smaller(beside, weights[pair]);
+            int64_t least = larger(bottleneck, beside);
+            for (size_t pair = 0; pair < pairs; pair++)
+                counts[(size_t)g * links + (size_t)t * pairs + pair] = weights[pair] >= least && weights[pair] < CHAIN_NONE;
+        }
+    }
 }
 
-// The least of table[pair] among them.
-static int64_t least_of(const struct priced *p, const int64_t *table, const bool *counts)
+// The least of the table among them.
+static int64_t least_of(const struct priced *p, const int64_t *table, const bool *counts, int group)
 {
-    const struct priced_places *x = p->places;
+    size_t links = priced_ring_links(p->places);
     int64_t least = INT64_MAX;
-    for (size_t pair = 0; pair < (size_t)x->node_count * (size_t)x->node_count; pair++)
-        if (counts[pair]) least = smaller(least, table[pair]);
+    for (size_t link = 0; link < links; link++)
+        if (counts[(size_t)group * links + link]) least = smaller(least, table[link]);
     return least == INT64_MAX ? 0 : least;
 }
 
 void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena)
 {
     const struct priced_places *x = p->places;
-    size_t pairs = (size_t)x->node_count * (size_t)x->node_count;
     *relaxed = *p;
     if (p->layout.data == 1) return;
-    bool *counts = TAKE(arena, pairs, bool);
+    bool *counts = TAKE(arena, (size_t)p->group_count * priced_ring_links(x), bool);
     placed_ring_links(counts, p, arena);
     relaxed->runs = arena_grow(arena, p->runs, (size_t)p->run_count, (size_t)p->run_count, sizeof *p->runs);
     relaxed->groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
     for (int g = 0; g < p->group_count; g++) {
         relaxed->groups[g].sync_constant_ns = TAKE(arena, p->gradient_option_count, int64_t);
         for (int o = 0; o < p->gradient_option_count; o++)
-            relaxed->groups[g].sync_constant_ns[o] = least_of(p, x->ring_constant_ns[o], counts);
+            relaxed->groups[g].sync_constant_ns[o] = least_of(p, x->ring_constant_ns[o], counts, g);
     }
     for (int run = 0; run < p->run_count; run++) {
         relaxed->runs[run].sync_ns = TAKE(arena, p->gradient_option_count, int64_t *);
         for (int o = 0; o < p->gradient_option_count; o++) {
             relaxed->runs[run].sync_ns[o] = TAKE(arena, p->group_count, int64_t);
-            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], counts);
+            for (int g = 0; g < p->group_count; g++) relaxed->runs[run].sync_ns[o][g] = least_of(p, x->ring_ns[run][o], counts, g);
         }
     }
 }

@@ -63,9 +63,9 @@ static bool is_same_link(const struct priced *p, size_t a, size_t b)
             if (!same_pair(x->backward_ns[cut][option], PART_COUNT, slices, pairs, a, b)) return false;
     }
     for (int option = 0; option < p->gradient_option_count; option++) {
-        if (x->ring_constant_ns[option][a] != x->ring_constant_ns[option][b]) return false;
+        if (!same_pair(x->ring_constant_ns[option], 1, (size_t)x->transport_count, pairs, a, b)) return false;
         for (int run = 0; run < p->run_count; run++)
-            if (x->ring_ns[run][option][a] != x->ring_ns[run][option][b]) return false;
+            if (!same_pair(x->ring_ns[run][option], 1, (size_t)x->transport_count, pairs, a, b)) return false;
     }
     return !x->embedding_sync_ns || x->embedding_sync_ns[a] == x->embedding_sync_ns[b];
 }

@@ -8,9 +8,9 @@
 
 struct placed_views {
     struct placed *p;
-    int64_t **sync;             // [stage][choice * pairs + pair]; -1: not worked out yet
+    int64_t **sync;             // [stage][choice * links + link]; -1: not worked out yet
     int64_t **sync_floor;       // [stage][choice]: over the best of all rings
-    size_t pairs;
+    size_t links;
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -18,35 +18,44 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // ---- syncs by link
 
+static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t link)
+{
+    int64_t *known = &x->sync[stage][(size_t)choice * x->links + link];
+    if (*known < 0) {
+        bool joined = x->p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
+        *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice], link) : CHAIN_NONE;
+    }
+    return *known;
+}
+
+// Over whichever transport it is least.
 static int64_t sync_over(struct placed_views *x, int stage, int choice, int from, int to)
 {
     size_t pair = (size_t)from * (size_t)x->p->nodes + (size_t)to;
-    int64_t *known = &x->sync[stage][(size_t)choice * x->pairs + pair];
-    if (*known < 0) {
-        bool joined = x->p->priced->places->ring_constant_ns[0][pair] != PRICE_NONE;
-        *known = joined ? choice_ring_sync_ns(x->p->c, stage, &x->p->c->stages[stage].items[choice], pair) : CHAIN_NONE;
-    }
-    return *known;
+    int64_t least = CHAIN_NONE;
+    for (; pair < x->links; pair += (size_t)x->p->nodes * (size_t)x->p->nodes) least = smaller(least, sync_on(x, stage, choice, pair));
+    return least;
 }
 
 struct placed_views *placed_views_open(struct placed *p, struct arena *arena)
 {
     struct placed_views *x = TAKE(arena, 1, struct placed_views);
-    *x = (struct placed_views){.p = p, .pairs = (size_t)p->nodes * (size_t)p->nodes};
+    *x = (struct placed_views){.p = p, .links = priced_ring_links(p->priced->places)};
     x->sync = TAKE(arena, p->stages, int64_t *);
     x->sync_floor = TAKE(arena, p->stages, int64_t *);
-    bool *usable = TAKE(arena, x->pairs, bool);
+    bool *usable = TAKE(arena, (size_t)p->priced->group_count * x->links, bool);
     placed_ring_links(usable, p->priced, arena);
     for (int s = 0; s < p->stages; s++) {
         int count = p->c->stages[s].count;
-        x->sync[s] = TAKE(arena, (size_t)count * x->pairs, int64_t);
+        x->sync[s] = TAKE(arena, (size_t)count * x->links, int64_t);
         x->sync_floor[s] = TAKE(arena, count, int64_t);
-        memset(x->sync[s], -1, (size_t)count * x->pairs * sizeof **x->sync);
+        memset(x->sync[s], -1, (size_t)count * x->links * sizeof **x->sync);
         for (int i = 0; i < count; i++) x->sync_floor[s][i] = p->c->stages[s].items[i].sync_ns;
         for (int i = 0; i < count && p->replicas > 1; i++) {
+            const bool *counts = usable + (size_t)p->c->stages[s].items[i].group * x->links;
             int64_t least = CHAIN_NONE;
-            for (size_t pair = 0; pair < x->pairs; pair++)
-                if (usable[pair]) least = smaller(least, sync_over(x, s, i, (int)(pair / (size_t)p->nodes), (int)(pair % (size_t)p->nodes)));
+            for (size_t link = 0; link < x->links; link++)
+                if (counts[link]) least = smaller(least, sync_on(x, s, i, link));
             if (least < CHAIN_NONE) x->sync_floor[s][i] = larger(x->sync_floor[s][i], least);
         }
     }
@@ -139,11 +148,14 @@ static int64_t best_beside(const struct view_making *m, int stage, int choice, i
 static int64_t sync_of_whole_ring(const struct view_making *m, int stage, int choice)
 {
     const struct placed *p = m->x->p;
-    int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT], ring[PLACED_RING_EXACT];
+    int rank = choices_rank_of(p->c, stage), count = p->replicas, all[PLACED_RING_EXACT], ring[PLACED_RING_EXACT], nodes[PLACED_RING_EXACT];
     int64_t links[PLACED_RING_EXACT * PLACED_RING_EXACT], dearest = 0;
+    for (int a = 0; a < count; a++) nodes[a] = node_of(m, a, rank);
+    size_t transport = priced_ring_offset(p->priced->places, nodes, count);
     for (int a = 0; a < count; a++) {
         all[a] = a;
-        for (int b = 0; b < count; b++) links[a * count + b] = a == b ? CHAIN_NONE : sync_over(m->x, stage, choice, node_of(m, a, rank), node_of(m, b, rank));
+        for (int b = 0; b < count; b++)
+            links[a * count + b] = a == b ? CHAIN_NONE : sync_on(m->x, stage, choice, transport + (size_t)nodes[a] * (size_t)p->nodes + (size_t)nodes[b]);
     }
     ring_through(ring, links, count, all, count, m->arena);
     for (int at = 0; at < count; at++) dearest = larger(dearest, links[ring[at] * count + ring[(at + 1) % count]]);
