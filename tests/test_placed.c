@@ -18,7 +18,7 @@
 
 #include <cmocka.h>     // last: its macro `fail` hides data/status.h's
 
-enum { GROUPS = 2, NODES = 6, PLACES = 6 };
+enum { GROUPS = 3, NODES = 6, PLACES = 6 };
 
 static int trials = 100;
 
@@ -38,6 +38,35 @@ static int close_arena(void **state)
 
 // ---- random problems on a few nodes, every link of its own
 
+// Network cards of any kinds, one entry each.
+static void put_cards(struct node_group *g, struct random *rng, struct arena *arena)
+{
+    g->nics = TAKE(arena, NIC_KIND_COUNT, struct nic);
+    g->nic_count = 0;
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++)
+        if (random_chance(rng, kind == NIC_ETHERNET ? 80 : 60))
+            g->nics[g->nic_count++] = (struct nic){(enum nic_kind)kind, (int)random_between(rng, 1, 2),
+                                                   {(double)random_between(rng, 1, 20) * (kind == NIC_ETHERNET ? 1e8 : 3e8), (double)random_between(rng, 1, 9) * 1e-6}};
+}
+
+// What is not measured follows from cards and levels.
+static void forget_links(struct problem *p, struct random *rng, struct arena *arena)
+{
+    struct cluster *c = &p->cluster;
+    struct places *x = &c->places;
+    int measured = (int)random_between(rng, 0, 1) * 40;
+    c->link_count = 0;
+    p->job.placement.homogeneous_groups = random_chance(rng, 30);
+    for (int g = 0; g < c->group_count; g++) put_cards(&c->groups[g], rng, arena);
+    for (int i = 0; i < NODES * NODES; i++)
+        if (!random_chance(rng, measured)) x->measured[i] = (struct link){0, 0};
+    if (random_chance(rng, 50)) return;
+    x->levels = TAKE(arena, 1, struct network_level);
+    x->levels[0] = (struct network_level){"rack", {(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 1, 5) * 1e-6}};
+    x->level_count = 1;
+    for (int i = 0; i < NODES; i++) x->nodes[i].switches[0] = (int)random_between(rng, -1, 1);
+}
+
 static void put_places(struct problem *p, struct random *rng, struct arena *arena)
 {
     static const char *const names[NODES] = {"n0", "n1", "n2", "n3", "n4", "n5"};
@@ -56,6 +85,7 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
         }
     }
     // Without any latency the graph may have no delays, whatever the nodes' cards would add.
+    p->job.placement.homogeneous_groups = false;
     static const struct nic slow = {NIC_ETHERNET, 1, {1e9, 1e-3}};
     int64_t latency_most = random_chance(rng, 30) ? 0 : 5;
     for (int g = 0; g < c->group_count && !latency_most; g++) {
@@ -68,6 +98,7 @@ static void put_places(struct problem *p, struct random *rng, struct arena *aren
     x->measured = TAKE(arena, NODES * NODES, struct link);
     for (int i = 0; i < NODES * NODES; i++)
         if (i / NODES != i % NODES) x->measured[i] = (struct link){(double)random_between(rng, 1, 40) * 1e8, (double)random_between(rng, 0, latency_most) * 1e-6};
+    if (latency_most && random_chance(rng, 60)) forget_links(p, rng, arena);
 }
 
 static void random_placed_problem(struct problem *p, struct random *rng, struct arena *arena)
@@ -95,6 +126,9 @@ static void random_placed_problem(struct problem *p, struct random *rng, struct 
 // ---- the oracle
 
 struct oracle {
+    const struct cluster *cluster;
+    bool homogeneous;
+    double efficiency[NIC_KIND_COUNT];
     const struct choices *c;
     const struct schedule *schedule;
     int replicas, stages, like[PLACES], node[PLACES], chosen[PLACES];
@@ -107,11 +141,52 @@ static int group_of(const struct oracle *o, int node) { return o->c->priced->pla
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
+// Cards of the kind; NULL: the group has none.
+static const struct nic *cards_of(const struct node_group *g, int kind)
+{
+    for (int i = 0; i < g->nic_count; i++)
+        if ((int)g->nics[i].kind == kind) return &g->nics[i];
+    return NULL;
+}
+
+// The kind of card that the stage's nodes all have and that is fastest for the slowest of them, by its place among the priced
+// transports. -1: the nodes may not be in one ring.
+static int transport_of(const struct oracle *o, int stage, const double *efficiency)
+{
+    const struct priced_places *p = o->c->priced->places;
+    const char *best = "none";
+    double best_rate = 0;
+    const struct node_group *first = &o->cluster->groups[group_of(o, o->node[stage])];
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
+        double least = -1;
+        for (int r = 0; r < o->replicas; r++) {
+            const struct node_group *g = &o->cluster->groups[group_of(o, o->node[r * o->stages + stage])];
+            const struct nic *cards = cards_of(g, kind);
+            bool alike = g == first || (g->nic_count > 0 && !cards == !cards_of(first, kind));
+            if (o->homogeneous && !alike) return -1;
+            if (!g->nic_count) continue;
+            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] : 0;
+            if (least < 0 || rate < least) least = rate;
+        }
+        if (least > best_rate + 1) {
+            best = nic_kind_names[kind];
+            best_rate = least;
+        }
+    }
+    if (p->transport_count == 1) return 0;
+    int without = -1;
+    for (int t = 0; t < p->transport_count; t++) {
+        if (!strcmp(p->transports[t], best)) return t;
+        if (!strcmp(best, "none")) without = 0;
+    }
+    return without;         // nodes without cards only: any
+}
+
 // The stage's sync over a link: layers by hand, last to first, for a tail behind their backwards.
-static int64_t link_sync(const struct oracle *o, int stage, const struct choice *x, int first_layer, int from, int to)
+static int64_t link_sync(const struct oracle *o, int stage, const struct choice *x, int first_layer, int transport, int from, int to)
 {
     const struct priced *p = o->c->priced;
-    size_t pair = (size_t)from * NODES + (size_t)to;
+    size_t pair = ((size_t)transport * NODES + (size_t)from) * NODES + (size_t)to;
     int64_t gradient = 0, sync = 0;
     bool overlapped = p->layout.gradient_sync == SYNC_OVERLAPPED;
     (void)stage;
@@ -143,10 +218,12 @@ static void best_ring(const struct oracle *o, int stage, int *order, int at, con
         return;
     }
     int64_t each[PLACES] = {0}, most = 0;
+    int transport = transport_of(o, stage, o->efficiency);
+    if (transport < 0) return;
     for (int k = 0; k < o->replicas; k++)
         for (int r = 0; r < o->replicas; r++) {
             const struct choice *x = &o->c->stages[stage].items[o->chosen[r * o->stages + stage]];
-            int64_t ns = link_sync(o, stage, x, first_layer[stage], o->node[order[k] * o->stages + stage], o->node[order[(k + 1) % o->replicas] * o->stages + stage]);
+            int64_t ns = link_sync(o, stage, x, first_layer[stage], transport, o->node[order[k] * o->stages + stage], o->node[order[(k + 1) % o->replicas] * o->stages + stage]);
             if (ns < 0) return;
             each[r] = larger(each[r], ns);
             most = larger(most, ns);
@@ -257,7 +334,7 @@ static double count_of(const struct choices *c)
 
 static void test_all_placements(void **state)
 {
-    int placed = 0, several = 0, apart = 0;
+    int placed = 0, several = 0, apart = 0, several_transports = 0;
     for (int trial = 0; trial < trials; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial + 1};
@@ -274,8 +351,10 @@ static void test_all_placements(void **state)
         assert_int_equal(schedule_build(&schedule, &request, *state, &err), OK);
         assert_int_equal(choices_build(&choices, &priced, &schedule, *state, &err), OK);
         if (count_of(&choices) < 400000) {
-            struct oracle o = {.c = &choices, .schedule = &schedule, .replicas = priced.layout.data, .stages = priced.stage_count, .best = INT64_MAX, .arena = *state};
+            struct oracle o = {.cluster = &problem.cluster, .homogeneous = problem.job.placement.homogeneous_groups, .c = &choices, .schedule = &schedule, .replicas = priced.layout.data, .stages = priced.stage_count, .best = INT64_MAX, .arena = *state};
+            for (int kind = 0; kind < NIC_KIND_COUNT; kind++) o.efficiency[kind] = problem.costs.network_efficiency[kind].value;
             all_decisions(&o, 0, 0);
+            several_transports += priced.places->transport_count > 1;
             solve_defaults(&settings);
             settings.progress = 0;
             assert_int_equal(placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err), OK);
@@ -294,7 +373,7 @@ static void test_all_placements(void **state)
         }
         arena_reset(*state, mark);
     }
-    printf("%d problems with a plan, %d of them with several replicas, %d with several groups\n", placed, several, apart);
+    printf("%d problems with a plan, %d of them with several replicas, %d with several groups; %d with several transports\n", placed, several, apart, several_transports);
     assert_true(placed * 5 > trials && several * 12 > trials && apart * 12 > trials);
 }
 
