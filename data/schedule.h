@@ -108,6 +108,10 @@ bool schedule_is_local(const struct schedule_request *r, int boundary);         
 // Builds the tables and checks them: every micro-batch and pass once, no cycle (a cycle is a deadlock: BAD_INPUT).
 enum status schedule_build(struct schedule *s, const struct schedule_request *request, struct arena *arena, struct error *err);
 
+// The streams of one micro-batch, each on its own: nothing waits for anything, no ending, no memory. A transfer that blocks is
+// two operations here, one at each end. The greatest sum of durations over a stream is what objective "max_load" makes least.
+enum status schedule_build_load(struct schedule *s, const struct schedule_request *request, struct arena *arena, struct error *err);
+
 // Any order that respects streams and dependences: operation indices, [operation_count]. BAD_INPUT names a deadlock.
 enum status schedule_order(const struct schedule *s, int *order, struct arena *arena, struct error *err);
 

@@ -228,6 +228,7 @@ int choice_broken_rule(const struct choices *c, int stage, const struct choice *
 // the sync, but never more than it adds to the backward. On a rank with several stages another stage's sync may come first.
 static bool no_slower(const struct choices *c, const struct choice *a, const struct choice *b)
 {
+    if (c->priced->objective == OBJECTIVE_MAX_LOAD) return a->load_ns <= b->load_ns;
     if (a->forward_ns > b->forward_ns || a->backward_ns > b->backward_ns || a->weight_ns > b->weight_ns
         || a->optimizer_ns > b->optimizer_ns) return false;
     for (int i = 0; i < c->priced->slice_count - 1; i++)

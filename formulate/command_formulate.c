@@ -6,6 +6,7 @@
 
 #include "data/file.h"
 #include "formulate/formulate.h"
+#include "formulate/objective.h"
 #include "formulate/price.h"
 
 enum { FORM_CHOICES, FORM_TEXTBOOK };
@@ -55,7 +56,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     TRY(price_problem(priced, problem, arena, err));
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
-    TRY(graph_compile(&graph, &schedule, arena, err));
+    TRY(objective_graph(&graph, priced, &schedule, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
     if (choices_hopeless_stage(&choices, &why) >= 0) fprintf(stderr, "plumbline formulate: the program has no solution: %s\n", why);
     const int64_t any_time = (int64_t)1 << 53;

@@ -8,10 +8,25 @@
 
 #include "formulate/formulate_parts.h"
 
-bool *symbols_used(const struct schedule *schedule, struct arena *arena)
+// What occupies a stream once a micro-batch. Where few micro-batches are all in the drain, what they would send outside of it
+// is a load all the same. -1: none.
+static int load_kind(int kind)
 {
-    bool *used = TAKE(arena, symbol_count(schedule->request.stage_count, schedule->request.slice_count), bool);
-    for (int i = 0; i < schedule->operation_count; i++) used[schedule->operations[i].symbol] = true;
+    int base = symbol_base_kind(kind);
+    if (base == SYMBOL_SYNC || base == SYMBOL_OPTIMIZER || base == SYMBOL_EMBEDDING_SYNC) return -1;
+    if (base >= SYMBOL_SEND_FORWARD && (base - SYMBOL_SEND_FORWARD) % PART_COUNT == PART_DELAY) return -1;
+    return base >= SYMBOL_SEND_EPILOGUE ? SYMBOL_SEND_BACKWARD + base - SYMBOL_SEND_EPILOGUE : kind;
+}
+
+bool *symbols_used(const struct choices *c, struct arena *arena)
+{
+    const struct schedule *schedule = c->schedule;
+    int stages = schedule->request.stage_count;
+    bool all = c->priced->objective != OBJECTIVE_MAX_LOAD, *used = TAKE(arena, symbol_count(stages, schedule->request.slice_count), bool);
+    for (int i = 0; i < schedule->operation_count; i++) {
+        int symbol = schedule->operations[i].symbol, kind = all ? symbol / stages : load_kind(symbol / stages);
+        if (kind >= 0) used[symbol_index(stages, kind, symbol % stages)] = true;
+    }
     return used;
 }
 
@@ -285,7 +300,7 @@ enum status formulate_choices(struct formulation *f, const struct choices *c, in
     if (time_upper_ns < 0 || time_upper_ns > (int64_t)1 << 53)
         return fail(err, BAD_INPUT, "the iteration time has no bound below 2^53 ns");
     begin(f, c, time_upper_ns, arena);
-    struct builder b = {f, c, p, arena, symbols_used(c->schedule, arena), TAKE(arena, p->stage_count, struct stage_states)};
+    struct builder b = {f, c, p, arena, symbols_used(c, arena), TAKE(arena, p->stage_count, struct stage_states)};
     for (int s = 0; s < p->stage_count; s++) add_choice_columns(&b, s);
     for (int s = 0; s < p->stage_count; s++) {
         add_choose_one(&b, s);

@@ -30,7 +30,7 @@ int64_t put_group(struct builder *b, int stage, int group, int64_t coefficient);
 // What couples the stages of one rank: one group, and memory.
 void add_rank_rows(struct builder *b);
 
-bool *symbols_used(const struct schedule *schedule, struct arena *arena);
+bool *symbols_used(const struct choices *c, struct arena *arena);        // by the objective's paths
 // A symbol's column with its range, none if it is 0 throughout.
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);
 // The symbols whose duration two stages decide together: transfers over boundaries, the embedding sync.

@@ -55,6 +55,13 @@ static void find_predecessors(struct compiler *c, struct arena *arena)
     for (int i = 0; i < s->carried_count; i++) c->is_carried[s->carried[i].before] = c->is_carried[s->carried[i].after] = true;
 }
 
+static bool has_only_chains(const struct compiler *c)
+{
+    bool chains = c->schedule->request.barrier;
+    for (int i = 0; i < c->schedule->operation_count && chains; i++) chains = c->in_stream[i] && c->first[i + 1] - c->first[i] <= 1;
+    return chains;
+}
+
 // Delays between two operations that have nodes of their own.
 static void find_weights(struct compiler *c)
 {
@@ -195,6 +202,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
     TRY(schedule_order(schedule, c.order, arena, err));
     find_predecessors(&c, arena);
     c.edges = TAKE(arena, c.first[n] + 2, struct edge);
+    g->is_chains = has_only_chains(&c);
     find_weights(&c);
     sort_by_level(&c, arena);
     make_nodes(&c, arena);
@@ -208,6 +216,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
 
 int graph_symbol_count(const struct graph *g) { return g->symbol_count; }
 int graph_node_count(const struct graph *g) { return g->node_count; }
+bool graph_is_chains(const struct graph *g) { return g->is_chains; }
 const struct schedule_request *graph_request(const struct graph *g) { return &g->request; }
 
 // ---- walking

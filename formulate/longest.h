@@ -32,6 +32,10 @@ const int *graph_path_operations(const struct graph *g, const int *counts, int *
 // the schedule's.
 int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int *operations, int *operation_count);
 
+// Whether the paths that end at different places are all the paths there are: so it is with loads. They are then the starting
+// rows, and complete.
+bool graph_is_chains(const struct graph *g);
+
 // Starting rows: counts of the critical paths when the stages a..b, or the transfers between them, are made heavy, for all
 // a <= b (of ranks, where they hold several stages). Distinct ones: paths[i * (symbol_count + 1) + symbol], behind each its
 // laps; returns how many.

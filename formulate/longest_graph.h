@@ -22,6 +22,7 @@ struct graph {
     int node_count;
     int *last;                      // nodes that nothing follows
     int last_count;
+    bool is_chains;                 // no operation follows two others: every path is known by its last node
     // Without a barrier: nodes 1 .. input_count hold when the iteration before lets its followers start.
     int input_count;
     struct carried *carried;        // when this node has ended, that input of the next iteration is one the less to wait for

@@ -3,15 +3,9 @@
 #include "formulate/range.h"
 
 #include "data/cost_keys.h"
-#include "formulate/choices_parts.h"
 #include "formulate/longest.h"
+#include "formulate/objective.h"
 #include "formulate/price.h"
-
-static struct choice choice_of(const struct plan_stage *s)
-{
-    return (struct choice){.first_layer = s->first_layer, .layer_count = s->layer_count, .group = s->group, .recompute = s->recompute,
-                           .recomputed_layers = s->recomputed_layers, .gradient_option = s->gradient_option, .boundary_option = s->boundary_option};
-}
 
 // 0: it cannot be priced.
 static int64_t time_at(enum cost_end end, const struct plan *plan, const struct schedule *schedule, struct graph *graph,
@@ -23,19 +17,7 @@ static int64_t time_at(enum cost_end end, const struct plan *plan, const struct 
     moved.costs = costs_copy(&problem->costs, arena);
     costs_move_to(&moved.costs, end);
     if (price_problem(&priced, &moved, arena, &unfit) != OK) return 0;
-    struct choices c = {.priced = &priced, .schedule = schedule, .by_position = true, .arena = arena,
-                        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
-    c.stages = TAKE(arena, plan->stage_count, struct stage_choices);
-    int *chosen = TAKE(arena, plan->stage_count, int);
-    for (int s = 0; s < plan->stage_count; s++) {
-        struct choice *choice = TAKE(arena, 1, struct choice);
-        *choice = choice_of(&plan->stages[s]);
-        if (priced.groups[choice->group].excluded) return 0;
-        choice_evaluate(&c, s, choice);
-        c.stages[s] = (struct stage_choices){choice, 1};
-    }
-    int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
-    return choices_durations(&c, chosen, durations) ? graph_longest(graph, durations, NULL) : 0;
+    return objective_iteration_ns(plan, &priced, schedule, graph, arena);
 }
 
 enum status range_of_plan(struct plan *plan, const struct problem *problem, struct arena *arena, struct error *err)

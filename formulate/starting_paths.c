@@ -118,8 +118,24 @@ static bool is_tried(int length, int p, bool all)
     return all || length == p || (length & (length - 1)) == 0;
 }
 
+static int all_chains(const struct graph *g, int **paths, struct arena *arena)
+{
+    struct path_pool pool;
+    int symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
+    open_pool(&pool, symbol_total + 1, g->last_count, arena);
+    for (int i = 0; i < g->last_count; i++) {
+        memset(counts, 0, (size_t)(symbol_total + 1) * sizeof *counts);
+        for (int at = g->last[i]; at > 0; at = g->nodes[at].plain) counts[g->nodes[at].symbol]++;
+        counts[symbol_total] = 1;
+        add_distinct(&pool, counts);
+    }
+    *paths = pool.paths;
+    return pool.count;
+}
+
 int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
 {
+    if (graph_is_chains(g)) return all_chains(g, paths, arena);
     const struct schedule_request *r = graph_request(g);
     int p = r->rank_count, symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
     int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);

@@ -79,7 +79,7 @@ enum status formulate_textbook(struct formulation *f, const struct choices *c, i
     milp_begin(&f->milp, arena);
     milp_add_column(&f->milp, (struct milp_column){.role = COLUMN_TIME, .upper = time_upper_ns, .time = true});
     struct textbook t = {.f = f, .m = &f->milp, .c = c, .p = c->priced, .arena = arena,
-        .used = symbols_used(c->schedule, arena)};
+        .used = symbols_used(c, arena)};
     add_columns(&t);
     textbook_add_structure(&t);
     textbook_add_rules(&t);

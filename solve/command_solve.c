@@ -375,6 +375,8 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
+    if (r.certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "--certificate: expected a job for the least iteration time, found objective \"%s\"", objective_names[problem->job.objective]);
     if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
     return solve_layout(&r, problem, start, exit_code, arena, err);
 }

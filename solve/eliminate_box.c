@@ -62,7 +62,8 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     b->best_ids = TAKE(arena, 2 * WEIGHTS_MAX, int);
     b->best_weights = TAKE(arena, 2 * WEIGHTS_MAX, int64_t);
     int *paths;
-    b->starting_count = c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted) ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
+    bool by_rank = (c->virtual_stages > 1 || dynamic_is_by_ranks(b->counted)) && !graph_is_chains(g);
+    b->starting_count = by_rank ? box_rank_paths(b, &paths) : graph_starting_paths(g, &paths, arena);
     for (int i = 0; i < b->starting_count; i++)
         box_pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;

@@ -2,6 +2,7 @@
 // and tells layers and options; then the search for a placement.
 #include <string.h>
 
+#include "formulate/objective.h"
 #include "solve/placed_parts.h"
 #include "solve/placed_tree.h"
 #include "solve/solve_parts.h"
@@ -72,6 +73,23 @@ void placed_put_plan(struct plan *plan, struct placed *p, const struct choices *
     put_claims(plan, c, durations);
 }
 
+// Where another objective was searched by: from here on the iteration time counts, and who is slowest in it.
+static enum status find_slowest(struct solving *s, struct placed *p, struct placed_plan *best, struct error *err)
+{
+    if (s->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
+    int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
+    TRY(graph_compile(&s->graph, &s->schedule, s->arena, err));
+    best->time_ns = -1;
+    for (int replica = 0; replica < s->priced->layout.data; replica++) {
+        placed_durations(p, best, replica, durations);
+        int64_t time_ns = graph_longest(s->graph, durations, NULL);
+        if (time_ns <= best->time_ns) continue;
+        best->time_ns = time_ns;
+        best->slowest = replica;
+    }
+    return OK;
+}
+
 // An earlier plan made ready.
 struct beginning { int *like, *home; struct placed_plan mended; };
 
@@ -108,7 +126,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s.schedule, &request, arena, err));
     TRY(choices_build(&s.choices, priced, &s.schedule, arena, err));
-    TRY(graph_compile(&s.graph, &s.schedule, arena, err));
+    TRY(objective_graph(&s.graph, priced, &s.schedule, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (told && !choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed *placed = placed_open(&s.choices, s.graph, arena);
@@ -128,12 +146,16 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
         r->plan.reason = proven ? "no placement on the nodes has room for all ranks and joins them" : NULL;
         r->plan.stage_count = 0;
-        r->plan.iteration_ns = r->plan.bound_ns = 0;
+        r->plan.iteration_ns = r->plan.objective_ns = r->plan.bound_ns = 0;
         return OK;
     }
     if (proven) bound_ns = best.time_ns;
     if (start) placed_settle(placed, &best, beginning.like, beginning.home);
+    int64_t value_ns = best.time_ns;
+    TRY(find_slowest(&s, placed, &best, err));
     placed_put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
+    r->plan.objective = priced->objective;
+    if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
     r->plan.bound_ns = bound_ns;

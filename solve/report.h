@@ -43,6 +43,7 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
 // ---- pieces of the text report
 void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);
 void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r);
+enum status report_loads(struct report_out *out, const struct plan *plan, const struct report_replay *r, struct error *err);   // of objective max_load
 void report_places(struct report_out *out, const struct plan *plan);
 void report_gantt(struct report_out *out, const struct report_replay *r);
 

@@ -232,6 +232,7 @@ enum status report_text(const struct plan *plan, const char **text, size_t *leng
         if (plan->placement) report_places(&out, plan);
         print_times(&out, plan);
         print_memory(&out, plan);
+        TRY(report_loads(&out, plan, &replay, err));
         report_use_of_time(&out, plan, &replay);
         report_critical_path(&out, plan, &replay);
         report_gantt(&out, &replay);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "formulate/objective.h"
 #include "solve/eliminate_box.h"
 #include "solve/solve_parts.h"
 #include "solve/tree_proof.h"
@@ -51,7 +52,7 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
-    TRY(graph_compile(&s->graph, &s->schedule, arena, err));
+    TRY(objective_graph(&s->graph, priced, &s->schedule, arena, err));
     if (!settings->evidence) return OK;
     graph_keep_paths(s->graph, arena);
     r->evidence = TAKE(arena, 1, struct solve_evidence);
@@ -223,6 +224,15 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
     return OK;
 }
 
+// Until here a plan's time is the objective's value, whatever that is.
+static enum status state_objective(struct solving *s, struct error *err)
+{
+    for (int i = 0; i < s->plan_count; i++) TRY(objective_state(&s->plans[i], s->priced, &s->schedule, s->arena, err));
+    if (s->plan_count) s->result->plan = s->plans[0];
+    else TRY(objective_state(&s->result->plan, s->priced, &s->schedule, s->arena, err));
+    return OK;
+}
+
 enum status solve_run(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                       const struct plan *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
@@ -233,7 +243,7 @@ enum status solve_run(struct solve_result *r, const struct priced *priced, const
     note_cutoff(&s, why);
     if (s.finished && !s.plan_count && !why && !s.result->cut_off) TRY(solving_find_reason(&s, &why, err));
     solving_finish(&s, why);
-    return OK;
+    return state_objective(&s, err);
 }
 
 enum status solve_bound(int64_t *bound_ns, int64_t *time_ns, const struct priced *priced, struct arena *arena, struct error *err)

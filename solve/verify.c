@@ -166,6 +166,7 @@ enum status hear_plan(struct hearing *h, struct error *err)
     hear_graph(h);
     hear_prices(h);
     hear_bound(h);
+    if (!h->rings) hear_load(h, judged_load(h, h->plan), judged_load(h, h->plan));
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     int before = h->verdict->violation_count;
     hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);

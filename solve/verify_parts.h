@@ -73,6 +73,11 @@ int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct 
 // Without a barrier: the least T such that no cycle of the repeated graph takes longer than its laps x T. -1 as above.
 int64_t judged_period(const struct schedule *s, const struct plan *plan, struct arena *arena);
 
+// ---- the greatest load (verify_load.c)
+int64_t judged_load(const struct hearing *h, const struct plan *plan);     // of the plan's own prices
+// "objective": whether the claim lies between these, where the job asks for the least greatest load.
+void hear_load(struct hearing *h, int64_t low_ns, int64_t high_ns);
+
 // ---- Fujii et al.'s formula (verify_published.c)
 struct published_memory { int64_t state_bytes, activation_bytes; };     // of a device of the first stage
 bool published_memory_of(const struct problem *problem, struct published_memory *p);       // false: it is not for this model

@@ -338,14 +338,25 @@ static void hear_messages(struct hearing *h, int replica, const struct plan *low
     }
 }
 
+// The greatest of the replicas' greatest loads.
+struct load_range { int64_t low_ns, high_ns; };
+
+static void widen(struct load_range *loads, int64_t low_ns, int64_t high_ns)
+{
+    if (low_ns > loads->low_ns) loads->low_ns = low_ns;
+    if (high_ns > loads->high_ns) loads->high_ns = high_ns;
+}
+
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
-static void hear_other(struct hearing *h, struct replica *r, int replica, int *groups)
+static void hear_other(struct hearing *h, struct replica *r, int replica, int *groups, struct load_range *loads)
 {
     int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, h, -1, groups);
+    int64_t low_load = judged_load(h, &r->plan);
     struct plan low_plan = r->plan;
     size_t count = (size_t)h->plan->stage_count;
     low_plan.stages = arena_grow(h->arena, r->plan.stages, count, count, sizeof *low_plan.stages);
     int64_t high = play(r, h, 1, groups);
+    widen(loads, low_load, judged_load(h, &r->plan));
     hear_messages(h, replica, &low_plan, &r->plan);
     h->verdict->terms_checked++;
     if (claimed < low || claimed > high)
@@ -367,6 +378,7 @@ enum status hear_placement(struct hearing *h, struct error *err)
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
     if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
+    struct load_range loads = {0, 0};
     for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
     for (int i = 0; i < x->replica_count; i++) {
         int replica = (x->slowest + i) % x->replica_count;
@@ -376,15 +388,17 @@ enum status hear_placement(struct hearing *h, struct error *err)
         make_links(r, h);
         make_plan(r, h, replica);
         if (i) {
-            hear_other(h, r, replica, groups);
+            hear_other(h, r, replica, groups, &loads);
             continue;
         }
         struct hearing first;
         begin_hearing(&first, r, h, groups);
         TRY(hear_plan(&first, err));
         hear_messages(h, replica, &r->plan, &r->plan);
+        widen(&loads, judged_load(h, &r->plan), judged_load(h, &r->plan));
         if (x->iteration_ns[replica] != h->plan->iteration_ns)
             REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
     }
+    hear_load(h, loads.low_ns, loads.high_ns);
     return OK;
 }

@@ -342,6 +342,35 @@ static int64_t time_below(struct walk *w, int64_t limit)
     return high;
 }
 
+// What one micro-batch occupies of the busiest rank or link direction.
+static int64_t greatest_load(const struct walk *w)
+{
+    enum { RANKS = 8 };
+    const struct priced *p = w->p;
+    int S = p->stage_count;
+    int64_t rank_ns[RANKS] = {0}, link_ns[RANKS][RANKS] = {{0}}, most = 0;
+    for (int s = 0; s < S; s++) {
+        int here = rank_of(p, s);
+        for (int i = 0; i < p->slice_count; i++) rank_ns[here] += w->taken[s]->forward[i] + w->taken[s]->backward[i];
+        rank_ns[here] += w->taken[s]->weight;
+        if (s + 1 == S || is_inner(p, s)) continue;
+        int there = rank_of(p, s + 1);
+        for (int i = 0; i < p->slice_count; i++)
+            for (int back = 0; back < 2; back++) {
+                int kind = i ? symbol_slice_kind(i, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) : back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
+                int64_t held = w->durations[symbol_index(S, kind + PART_BLOCKING, s)] + w->durations[symbol_index(S, kind + PART_OVERHEAD, s)];
+                rank_ns[here] += held;
+                rank_ns[there] += held;
+                link_ns[back ? there : here][back ? here : there] += w->durations[symbol_index(S, kind + PART_LINK, s)];
+            }
+    }
+    for (int r = 0; r < p->rank_count; r++) {
+        most = rank_ns[r] > most ? rank_ns[r] : most;
+        for (int to = 0; to < p->rank_count; to++) most = link_ns[r][to] > most ? link_ns[r][to] : most;
+    }
+    return most;
+}
+
 static bool memory_fits(const struct walk *w)
 {
     const struct priced *p = w->p;
@@ -389,7 +418,7 @@ static void judge(struct walk *w)
         if (s > 0 && !put_transfer(w, s)) return;
     }
     w->e->plans++;
-    int64_t time = time_below(w, w->e->second_ns);
+    int64_t time = p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w) : time_below(w, w->e->second_ns);
     if (time < w->e->best_ns) {
         w->e->second_ns = w->e->best_ns;
         w->e->best_ns = time;

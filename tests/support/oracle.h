@@ -9,7 +9,7 @@
 
 struct oracle {
     int64_t plans;              // that satisfy everything
-    int64_t best_ns, second_ns; // least and next different iteration time; INT64_MAX where none
+    int64_t best_ns, second_ns; // least and next different iteration time (or greatest load, by p->objective); INT64_MAX where none
     struct plan_stage *best;    // [stage_count], decision fields only
 };
 
