@@ -7,10 +7,12 @@
 #include "data/plan.h"
 #include "data/problem.h"
 #include "solve/report_out.h"
+#include "solve/report_places_links.h"
 #include "solve/report_replay.h"
 
-// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names are short.
-enum status report_text(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err);
+// Verdict, placement, times, memory, critical path, Gantt, origin. At most 100 columns where names are short. links: of a plan
+// with a placement, the `top` dearest (0: all); NULL: not known.
+enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top, const char **text, size_t *length, struct arena *arena, struct error *err);
 
 // Chrome/Perfetto trace: pid = stage, tid = stream. BAD_INPUT: there is no plan to show.
 enum status report_trace(const struct plan *plan, const char **text, size_t *length, struct arena *arena, struct error *err);
@@ -29,6 +31,11 @@ extern const char *const rank_order_names[];        // "tp-cp-ep-dp-pp", "tp-pp-
 enum status report_launch(const struct plan *plan, enum launch_format format, enum rank_order order, const char **text, size_t *length,
                           struct arena *arena, struct error *err);
 
+// Every link that a placement uses, one a line, as CSV; and all links of the cluster as a map with those drawn on it (SVG), its axes
+// in the cluster's order or the plan's.
+void report_links_csv(const struct report_links *links, const char **text, size_t *length, struct arena *arena);
+void report_heatmap(const struct report_links *links, bool by_plan, const char **text, size_t *length, struct arena *arena);
+
 // Counts of fates that add up to the space, and the first `top` layouts by time (0: all), as text or as CSV.
 void report_layouts(const struct layouts *l, int64_t top, bool csv, const char **text, size_t *length, struct arena *arena);
 
@@ -44,7 +51,7 @@ void report_table_of(const struct report_row *rows, int count, bool csv, const c
 void report_critical_path(struct report_out *out, const struct plan *plan, const struct report_replay *r);
 void report_use_of_time(struct report_out *out, const struct plan *plan, const struct report_replay *r);
 enum status report_loads(struct report_out *out, const struct plan *plan, const struct report_replay *r, struct error *err);   // of objective max_load
-void report_places(struct report_out *out, const struct plan *plan);
+void report_places(struct report_out *out, const struct plan *plan, const struct report_links *links, int64_t top);
 void report_gantt(struct report_out *out, const struct report_replay *r);
 
 #endif

@@ -7,8 +7,8 @@
 
 command_function command_report;
 
-enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX, FORMAT_HOSTFILE, FORMAT_RANKFILE, FORMAT_HOSTS };
-static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", "hostfile", "rankfile", "hosts", NULL};
+enum format { FORMAT_TEXT, FORMAT_TRACE, FORMAT_MEGATRON, FORMAT_CSV, FORMAT_LATEX, FORMAT_LINKS, FORMAT_HEATMAP, FORMAT_HOSTFILE, FORMAT_RANKFILE, FORMAT_HOSTS };
+static const char *const format_names[] = {"text", "trace", "megatron", "csv", "latex", "links", "heatmap", "hostfile", "rankfile", "hosts", NULL};
 
 enum { FILES_MOST = 1000 };
 
@@ -80,35 +80,79 @@ static enum status write_table(const char *const *files, int count, bool csv, co
     return file_write(to, text, length, err);
 }
 
+// ---- plans with a placement
+
+enum { DEAREST_SHOWN = 10 };
+
+// The links of a placement; *found stays false where its problem is not at hand and nobody named it.
+static enum status find_links(struct report_links *links, bool *found, const struct plan *plan, const char *named, struct arena *arena, struct error *err)
+{
+    struct problem *problem = TAKE(arena, 1, struct problem);
+    *found = false;
+    if (!plan->placement) return OK;
+    if (named) {
+        TRY(problem_load(problem, named, arena, err));
+        if (!hash_matches(plan, "cluster", &problem->cluster.document) || !hash_matches(plan, "costs", &problem->costs.document))
+            return fail(err, BAD_INPUT, "%s: its cluster or its costs are not those that %s was made from", named, plan->document.path);
+    } else if (!find_problem(plan, problem, arena) || !hash_matches(plan, "costs", &problem->costs.document)) {
+        return OK;
+    }
+    *found = true;
+    return report_links_find(links, plan, problem, arena, err);
+}
+
+struct about_links { const char *problem; int64_t top; int format, node_order; };
+
+// A text, a table or a map for which the links are wanted; the text does without where they cannot be had.
+static enum status make_with_links(const struct plan *plan, const struct about_links *about, const char **text, size_t *length, struct arena *arena,
+                                   struct error *err)
+{
+    struct report_links links;
+    bool found;
+    TRY(find_links(&links, &found, plan, about->problem, arena, err));
+    if (about->format == FORMAT_TEXT) return report_text(plan, found ? &links : NULL, about->top < 0 ? DEAREST_SHOWN : about->top, text, length, arena, err);
+    if (!plan->placement) return fail(err, BAD_INPUT, "%s: placement: expected a plan for a cluster with places, found one for groups", plan->document.path);
+    if (!found)
+        return fail(err, BAD_INPUT, "%s: the problem it was made from is not where it says, or has changed since; expected --problem FILE", plan->document.path);
+    if (about->format == FORMAT_LINKS) report_links_csv(&links, text, length, arena);
+    else report_heatmap(&links, about->node_order == 1, text, length, arena);
+    return OK;
+}
+
 enum status command_report(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
+    static const char *const node_orders[] = {"cluster", "plan", NULL};
+    struct about_links about = {.top = -1};
     int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
     bool helped;
     const char *to = "-", *files[FILES_MOST], *layouts = NULL, *text;
-    int64_t top = -1;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
-         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts; which host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
+         "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
         {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names, "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
         {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
-        {"--top", OPTION_INT, &top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all)"},
+        {"--top", OPTION_INT, &about.top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a placement: so many messages, the dearest first (10)"},
+        {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders, "of the map: by switches as in the cluster, or replica after replica as in the plan"},
+        {"--problem", OPTION_TEXT, &about.problem, 0, 0, NULL, "of a placement: the problem, where it is not where the plan says"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
-    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|hostfile|rankfile|hosts] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
+    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
                      ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
     bool table = format == FORMAT_LATEX || format == FORMAT_CSV;
     if ((operands > 0) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
     if (operands > 1 && !table) return fail(err, BAD_INPUT, "unexpected operand '%s': one plan at a time, but with --format latex or csv", files[1]);
-    if (layouts) return write_layouts(layouts, top < 0 && format == FORMAT_TEXT ? 20 : top, format, to, arena, err);
-    if (top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it");
+    if (layouts) return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top, format, to, arena, err);
+    if (table && about.top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
-    if (format == FORMAT_TEXT) TRY(report_text(&plan, &text, &length, arena, err));
+    about.format = format;
+    if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement)) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
+    if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP) TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else if (format >= FORMAT_HOSTFILE)
         TRY(report_launch(&plan, (enum launch_format)(format - FORMAT_HOSTFILE), (enum rank_order)order, &text, &length, arena, err));

@@ -1,13 +1,19 @@
-// Where a placed plan's ranks stand: for people, and for launchers. A framework numbers its ranks by its own rule and knows
-// nothing of links, so a placement is carried out by which host gets which global rank (rank orders of Megatron-LM, S:
-// parallel_state).
-#include <string.h>
+// Where a placed plan's ranks stand, for people: nodes by replica, rings by stage, and the links that they use beside the
+// best there are.
+#include <stdlib.h>
 
 #include "solve/report.h"
 
-const char *const rank_order_names[] = {"tp-cp-ep-dp-pp", "tp-pp-dp", NULL};
+static const char *gigabytes_per_s(double bytes_per_s, struct arena *arena) { return arena_print(arena, "%.4g", bytes_per_s / 1e9); }
+static const char *percent(double share, struct arena *arena) { return arena_print(arena, "%.0f %%", 100 * share); }
 
-void report_places(struct report_out *out, const struct plan *plan)
+static const char *link_text(const struct report_links *l, int from, int to, struct arena *arena)
+{
+    const struct cluster_node *nodes = l->problem.cluster.places.nodes;
+    return arena_print(arena, "%s > %s", nodes[from].name, nodes[to].name);
+}
+
+static void print_nodes(struct report_out *out, const struct plan *plan)
 {
     static const char *const headings[] = {"replica", "takes", "nodes, rank by rank"};
     const struct plan_placement *x = plan->placement;
@@ -22,71 +28,135 @@ void report_places(struct report_out *out, const struct plan *plan)
     }
     report_print(out, "\nNodes (the iteration waits for *, whose stages are shown here)\n");
     report_table_print(out, &t);
-    if (x->replica_count == 1) return;
-    static const char *const ring_headings[] = {"stage", "sync in ms", "ring of nodes"};
-    report_table_begin(&t, ring_headings, "rrl", out->arena);
+}
+
+// ---- rings
+
+static void print_rings(struct report_out *out, const struct plan *plan, const struct report_links *links)
+{
+    static const char *const headings[] = {"stage", "sync in ms", "dearest link", "GB/s", "of best", "ring of nodes"};
+    const struct plan_placement *x = plan->placement;
+    struct schedule_request request = plan_request(plan);
+    struct report_table t;
+    report_table_begin(&t, headings, "rrlrrl", out->arena);
     for (int stage = 0; stage < plan->stage_count; stage++) {
-        struct schedule_request request = plan_request(plan);
+        const struct report_link *dearest = links ? report_dearest(links, stage) : NULL;
         int rank = schedule_rank_of(&request, stage);
         const char *nodes = "";
         for (int at = 0; at < x->replica_count; at++)
             nodes = arena_print(out->arena, "%s%s%s", nodes, at ? " > " : "", x->nodes[x->rings[stage * x->replica_count + at] * x->rank_count + rank]);
-        report_cell(&t, arena_print(out->arena, "%d", stage));
+        report_cell(&t, arena_print(out->arena, "%d%s", stage, dearest && dearest->critical_ns ? "!" : ""));
         report_cell(&t, report_milliseconds(plan->stages[stage].sync_ns, out->arena));
+        report_cell(&t, dearest ? link_text(links, dearest->from, dearest->to, out->arena) : "-");
+        report_cell(&t, dearest ? gigabytes_per_s(dearest->link.link.bytes_per_s, out->arena) : "-");
+        report_cell(&t, dearest ? percent(report_share(dearest), out->arena) : "-");
         report_cell(&t, nodes);
     }
-    report_print(out, "\nRings of gradient syncs (each sends to the next, the last to the first)\n");
+    report_print(out, "\nRings of gradient syncs (each sends to the next, the last to the first%s)\n", links ? "; ! on the critical path" : "");
+    report_table_print(out, &t);
+    if (links && links->best_ring_bytes_per_s > 0)
+        report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n", x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
+}
+
+// ---- links
+
+static int by_rate(const void *a, const void *b)
+{
+    const struct report_link *x = *(const struct report_link *const *)a, *y = *(const struct report_link *const *)b;
+    return x->link.link.bytes_per_s < y->link.link.bytes_per_s ? -1 : x->link.link.bytes_per_s > y->link.link.bytes_per_s;
+}
+
+static void print_summary(struct report_out *out, const struct report_links *links, const struct report_link **sorted)
+{
+    static const char *const headings[] = {"for", "links", "GB/s", "median", "to", "worst share of best", "best there is"};
+    struct report_table t;
+    report_table_begin(&t, headings, "lrrrrrl", out->arena);
+    for (int use = 0; use < LINK_USE_COUNT; use++) {
+        int count = report_links_sorted(links, (enum link_use)use, (enum link_use)use, sorted);
+        if (!count) continue;
+        const struct report_link *worst = sorted[0];
+        for (int i = 1; i < count; i++)
+            if (report_share(sorted[i]) < report_share(worst)) worst = sorted[i];
+        qsort(sorted, (size_t)count, sizeof *sorted, by_rate);
+        report_cell(&t, link_use_names[use]);
+        report_cell(&t, arena_print(out->arena, "%d", count));
+        report_cell(&t, gigabytes_per_s(sorted[0]->link.link.bytes_per_s, out->arena));
+        report_cell(&t, gigabytes_per_s(sorted[count / 2]->link.link.bytes_per_s, out->arena));
+        report_cell(&t, gigabytes_per_s(sorted[count - 1]->link.link.bytes_per_s, out->arena));
+        report_cell(&t, percent(report_share(worst), out->arena));
+        report_cell(&t, arena_print(out->arena, "%s (%s)", gigabytes_per_s(worst->best->bytes_per_s, out->arena), link_text(links, worst->best->from, worst->best->to, out->arena)));
+    }
+    report_print(out, "\nLinks in use (best: of all between nodes of these groups, for the same use)\n");
     report_table_print(out, &t);
 }
 
-// ---- launchers
-
-// The node of a global rank.
-static const char *host_of(const struct plan *plan, enum rank_order order, int64_t global)
+static void print_transfers(struct report_out *out, const struct report_links *links, int64_t top, const struct report_link **sorted)
 {
-    const struct plan_placement *x = plan->placement;
-    int64_t together = (int64_t)plan->layout.tensor * plan->layout.context, group = global / together;
-    int64_t replica = order == RANK_ORDER_DATA_FIRST ? group % x->replica_count : group / x->rank_count;
-    int64_t rank = order == RANK_ORDER_DATA_FIRST ? group / x->replica_count : group % x->rank_count;
-    return x->nodes[replica * x->rank_count + rank];
-}
-
-// Hosts, one line each, in the order in which torchrun must number them: all ranks of a host stand together.
-static enum status print_hosts(struct report_out *out, const struct plan *plan, enum rank_order order, int64_t ranks, struct error *err)
-{
-    for (int64_t global = 0; global < ranks; global++) {
-        const char *host = host_of(plan, order, global);
-        if (global && !strcmp(host, host_of(plan, order, global - 1))) continue;
-        for (int64_t before = 0; before + 1 < global; before++)
-            if (!strcmp(host, host_of(plan, order, before)))
-                return fail(err, BAD_INPUT, "%s: torchrun numbers ranks host by host, and the ranks of '%s' do not stand together in the order %s; expected another --rank-order, or --format rankfile",
-                            plan->document.path, host, rank_order_names[order]);
-        report_print(out, "%s\n", host);
+    static const char *const headings[] = {"stages", "replica", "link", "GB/s", "of best", "latency", "from", "takes", "critical path"};
+    const struct plan_placement *x = links->plan->placement;
+    int all = report_links_sorted(links, USE_FORWARD, USE_BACKWARD, sorted), count = top && top < all ? (int)top : all;
+    struct report_table t;
+    report_table_begin(&t, headings, "rrlrrrlrr", out->arena);
+    for (int i = 0; i < count; i++) {
+        const struct report_link *l = sorted[i];
+        bool back = l->use == USE_BACKWARD;
+        report_cell(&t, arena_print(out->arena, "%d > %d", l->stage + back, l->stage + !back));
+        report_cell(&t, arena_print(out->arena, "%d%s", l->replica, l->replica == x->slowest ? "*" : ""));
+        report_cell(&t, link_text(links, l->from, l->to, out->arena));
+        report_cell(&t, gigabytes_per_s(l->link.link.bytes_per_s, out->arena));
+        report_cell(&t, percent(report_share(l), out->arena));
+        report_cell(&t, report_time((int64_t)(l->link.link.latency_s * 1e9 + 0.5), out->arena));
+        report_cell(&t, place_origin_text(&l->link, &links->problem.cluster.places, out->arena));
+        report_cell(&t, l->ns >= 0 ? report_time(l->ns, out->arena) : "-");
+        report_cell(&t, l->critical_ns ? report_time(l->critical_ns, out->arena) : "-");
     }
-    return OK;
+    if (!all) return;
+    report_print(out, "\n%s messages between stages (one of the schedule's, from end to end%s)\n",
+                 count < all ? arena_print(out->arena, "The %d dearest of %d", count, all) : "All", count < all ? "; --top 0: all; --format links: as a table" : "");
+    report_table_print(out, &t);
 }
 
-// Ranks of a host take its slots in the order of their numbers.
-static int64_t slot_of(const struct plan *plan, enum rank_order order, int64_t global)
+void report_places(struct report_out *out, const struct plan *plan, const struct report_links *links, int64_t top)
 {
-    int64_t slot = 0;
-    for (int64_t before = 0; before < global; before++) slot += !strcmp(host_of(plan, order, before), host_of(plan, order, global));
-    return slot;
+    print_nodes(out, plan);
+    if (plan->placement->replica_count > 1) print_rings(out, plan, links);
+    if (!links) {
+        report_print(out, "  links: not shown, as the problem is not where the plan says or has changed since (--problem FILE)\n");
+        return;
+    }
+    const struct report_link **sorted = TAKE(out->arena, links->count + 1, const struct report_link *);
+    print_summary(out, links, sorted);
+    print_transfers(out, links, top, sorted);
 }
 
-enum status report_launch(const struct plan *plan, enum launch_format format, enum rank_order order, const char **text, size_t *length,
-                          struct arena *arena, struct error *err)
+// ---- all of them
+
+static void put_name(struct report_out *out, const char *name)
 {
+    report_print(out, ",\"");
+    for (; *name; name++) report_print(out, *name == '"' ? "\"\"" : "%c", *name);
+    report_print(out, "\"");
+}
+
+void report_links_csv(const struct report_links *links, const char **text, size_t *length, struct arena *arena)
+{
+    const struct cluster_node *nodes = links->problem.cluster.places.nodes;
     struct report_out out;
-    if (!plan->placement) return fail(err, BAD_INPUT, "%s: placement: expected a plan for a cluster with places, found one for groups", plan->document.path);
-    int64_t ranks = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data * plan->layout.pipeline;
     report_out_begin(&out, arena);
-    if (format == LAUNCH_HOSTS) TRY(print_hosts(&out, plan, order, ranks, err));
-    for (int64_t global = 0; global < ranks && format != LAUNCH_HOSTS; global++) {
-        if (format == LAUNCH_HOSTFILE) report_print(&out, "%s\n", host_of(plan, order, global));
-        else report_print(&out, "rank %lld=%s slot=%lld\n", (long long)global, host_of(plan, order, global), (long long)slot_of(plan, order, global));
+    report_print(&out, "use,stage,replica,to_replica,from,to,bytes_per_s,latency_s,origin,time_ns,critical_ns,dearest_of_ring,share_of_best,best_bytes_per_s,best_from,best_to\n");
+    for (int i = 0; i < links->count; i++) {
+        const struct report_link *l = &links->items[i];
+        report_print(&out, "%s,%d,%d,%d", link_use_names[l->use], l->stage, l->replica, l->to_replica);
+        put_name(&out, nodes[l->from].name);
+        put_name(&out, nodes[l->to].name);
+        report_print(&out, ",%.17g,%.17g", l->link.link.bytes_per_s, l->link.link.latency_s);
+        put_name(&out, place_origin_text(&l->link, &links->problem.cluster.places, arena));
+        report_print(&out, l->ns >= 0 ? ",%lld" : ",", (long long)l->ns);
+        report_print(&out, ",%lld,%d,%.6g,%.17g", (long long)l->critical_ns, l->dearest, report_share(l), l->best->bytes_per_s);
+        put_name(&out, nodes[l->best->from].name);
+        put_name(&out, nodes[l->best->to].name);
+        report_print(&out, "\n");
     }
     *text = out.text;
     *length = out.length;
-    return OK;
 }

@@ -213,8 +213,8 @@ static void print_origin(struct report_out *out, const struct plan *plan)
                  plan->effort.boxes, plan->effort.relaxations, plan->effort.path_rows, plan->effort.seconds);
 }
 
-enum status report_text(const struct plan *plan, const char **text, size_t *length, struct arena *arena,
-                        struct error *err)
+enum status report_text(const struct plan *plan, const struct report_links *links, int64_t top, const char **text, size_t *length,
+                        struct arena *arena, struct error *err)
 {
     struct report_out out;
     struct report_replay replay;
@@ -229,7 +229,7 @@ enum status report_text(const struct plan *plan, const char **text, size_t *leng
                          " ns: see plumbline verify\n",
                          replay.iteration_ns, plan->iteration_ns);
         print_placement(&out, plan);
-        if (plan->placement) report_places(&out, plan);
+        if (plan->placement) report_places(&out, plan, links, top);
         print_times(&out, plan);
         print_memory(&out, plan);
         TRY(report_loads(&out, plan, &replay, err));

@@ -41,14 +41,14 @@ static void test_text_golden(void **state)
     arena_open(&arena, NULL);
     struct plan plan = small_plan(&arena);
     claim_replay(&plan, &arena);
-    assert_int_equal(report_text(&plan, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
     assert_int_equal(strlen(text), length);
     check_golden("tests/golden/report_small.txt", text, length, &arena);
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) assert_true(end - line <= 100);
     // A claim that its own times do not bear out is said.
     assert_null(strstr(text, "WARNING"));
     plan.iteration_ns++;
-    assert_int_equal(report_text(&plan, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
     assert_non_null(strstr(text, "WARNING"));
     arena_close(&arena);
 }
@@ -63,7 +63,7 @@ static void test_text_without_plan(void **state)
     struct plan plan = {
         .name = "tight", .outcome = OUTCOME_INFEASIBLE, .reason = "memory on every group even with full recomputation"};
     arena_open(&arena, NULL);
-    assert_int_equal(report_text(&plan, &text, &length, &arena, &err), OK);
+    assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
     assert_non_null(strstr(text, "tight: proven infeasible: memory on every group even with full recomputation\n"));
     assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), BAD_INPUT);
     arena_close(&arena);
@@ -165,7 +165,7 @@ static void test_random_plans(void **state)
             choices_to_plan(&plan, &choices, best.chosen, best.iteration_ns, &arena);
             assert_int_equal(report_replay(&r, &plan, &arena, &err), OK);
             assert_int_equal(r.iteration_ns, best.iteration_ns);
-            assert_int_equal(report_text(&plan, &text, &length, &arena, &err), OK);
+            assert_int_equal(report_text(&plan, NULL, 0, &text, &length, &arena, &err), OK);
             assert_null(strstr(text, "WARNING"));
             assert_int_equal(report_trace(&plan, &text, &length, &arena, &err), OK);
             assert_int_equal(report_megatron(&plan, NULL, &text, &length, &arena, &err), OK);
