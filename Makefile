@@ -221,6 +221,11 @@ $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
+# Placements: proofs and annealing beside each other, BENCH_SET=quick|full
+$(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
+
 # Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for certificates of every kind;
 # make test runs 300, 25, 60 and 240. The first two certify each proof, too.
 test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tests/test_eliminate $(OUT)/tests/test_certificate
@@ -241,9 +246,10 @@ $(OUT)/heldback: $(OUT)/tests/heldback/heldback.o $(HELDBACK) $(OUT)/libplumblin
 heldback: all $(OUT)/heldback
 	@HELDBACK_OPTIONS="$(HELDBACK_OPTIONS)" HELDBACK_SET=$(HELDBACK_SET) sh tests/heldback/heldback.sh $(BIN)/plumbline $(OUT)/heldback
 
-bench: all $(OUT)/bench-separate
+bench: all $(OUT)/bench-separate $(OUT)/bench-placement
 	@bash tests/bench/bench.sh $(BIN)/plumbline $(OUT)/bench-separate
 	@bash tests/bench/layouts.sh $(BIN)/plumbline
+	@bash tests/bench/placement.sh $(BIN)/plumbline $(OUT)/bench-placement ../shared/validation/cluster16_t*.json
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin

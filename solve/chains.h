@@ -36,6 +36,8 @@ int64_t chains_value(const struct chains *c, const int *order);
 // steps (0: CHAINS_BOUND_STEPS). should_stop (NULL: never) ends the search and the work on the bound early, never the proof.
 #define CHAINS_BOUND_STEPS INT64_C(2000000000)
 struct chains_settings { int starts, moves; uint64_t seed; int64_t bound_steps; bool (*should_stop)(void *); void *stop_argument; };
+// What finds good orders of so many nodes: well below a second up to 20 of them, seconds for 64, some ten for 256.
+struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed);
 void chains_solve(struct chains_result *result, const struct chains *c, const struct chains_settings *settings, struct arena *arena);
 
 // The way beyond CHAINS_EXACT_MAX nodes, for any number of them.
