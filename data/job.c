@@ -61,7 +61,10 @@ static enum status read_local_loss(const struct json *object, struct local_loss 
 
 static enum status read_placement(const struct json *object, struct placement_wishes *p, struct arena *arena, struct error *err)
 {
-    struct json_field fields[] = {FIELD_BOOL("homogeneous_groups", OPTIONAL, &p->homogeneous_groups)};
+    struct json_field fields[] = {
+        FIELD_BOOL("homogeneous_groups", OPTIONAL, &p->homogeneous_groups),
+        FIELD_BOOL("uneven_micro_batches", OPTIONAL, &p->uneven_micro_batches),
+    };
     return json_is_present(object) ? JSON_FIELDS(object, fields, arena, err) : OK;
 }
 
@@ -109,6 +112,23 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 
 // ---- checking
 
+// Replicas with micro-batches of their own numbers: each has its unit at least.
+static enum status check_uneven(const struct job *j, struct error *err)
+{
+    const struct layout *l = &j->layout;
+    int64_t unit = layout_micro_batch_unit(l), together = job_micro_batches_together(j), others = (l->data - 1) * unit;
+    // Of its orders one with fewer micro-batches is not part of one with more, and bounds rest on that.
+    if (l->schedule == SCHEDULE_ZB_V) return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected another schedule than zb-v", name_of(j));
+    if (j->global_batch % (unit * l->micro_batch))
+        return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of %s %lld, found %lld", name_of(j),
+                    unit > 1 ? "micro_batch x pipeline (interleaved)" : "micro_batch", (long long)unit * l->micro_batch, (long long)j->global_batch);
+    if (together < others + unit)
+        return fail(err, BAD_INPUT, "%s: global_batch: expected %lld micro-batches or more for %d replicas, found %lld", name_of(j), (long long)(others + unit), l->data, (long long)together);
+    if (together - others > MICRO_BATCHES_MAX)
+        return fail(err, BAD_INPUT, "%s: global_batch: expected at most %d micro-batches per replica, found %lld possible", name_of(j), MICRO_BATCHES_MAX, (long long)(together - others));
+    return OK;
+}
+
 static enum status check_batch(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;
@@ -118,6 +138,7 @@ static enum status check_batch(const struct job *j, struct error *err)
     if (l->sequence_parallel && j->sequence / l->context % l->tensor)
         return fail(err, BAD_INPUT, "%s: sequence: expected a multiple of layout.context x tensor %lld for sequence_parallel, found %lld",
                     name_of(j), (long long)l->context * l->tensor, (long long)j->sequence);
+    if (j->placement.uneven_micro_batches) return check_uneven(j, err);
     if (j->global_batch % together)
         return fail(err, BAD_INPUT, "%s: global_batch: expected a multiple of layout.data x micro_batch %lld, found %lld", name_of(j), (long long)together, (long long)j->global_batch);
     if (j->global_batch / together > MICRO_BATCHES_MAX)
@@ -130,7 +151,7 @@ static enum status check_schedule(const struct job *j, struct error *err)
 {
     const struct layout *l = &j->layout;
     int64_t tokens = 0;
-    if (l->schedule == SCHEDULE_INTERLEAVED && job_micro_batches(j) % l->pipeline)
+    if (job_micro_batches(j) % layout_micro_batch_unit(l))
         return fail(err, BAD_INPUT, "%s: layout.schedule: interleaved expects the micro-batches of a replica to be a multiple of pipeline %d, found %d",
                     name_of(j), l->pipeline, job_micro_batches(j));
     if (l->slice_count == 1) return OK;
@@ -183,6 +204,7 @@ enum status job_check(const struct job *j, struct error *err)
           && j->local_loss.backward_s <= LOCAL_LOSS_MAX_S && j->local_loss.bytes >= 0 && j->local_loss.bytes <= MARGIN_MAX))
         return fail(err, BAD_INPUT, "%s: local_loss: expected 0 to %g s and 0 to 2^50 bytes", file, LOCAL_LOSS_MAX_S);
     TRY(check_options(j, err));
+    if (j->space.given && j->placement.uneven_micro_batches) return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a job without space", file);
     if (!j->space.given) return job_check_layout(j, err);
     TRY(layout_check(&j->layout, file, err));
     return rules_check(j->rules, j->rule_count, STAGES_MAX, 0, file, err);
@@ -237,9 +259,10 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
         json_put_count(&w, "bytes", j->local_loss.bytes);
         json_close_object(&w);
     }
-    if (j->placement.homogeneous_groups) {
+    if (j->placement.homogeneous_groups || j->placement.uneven_micro_batches) {
         json_open_flat_object(&w, "placement");
-        json_put_bool(&w, "homogeneous_groups", true);
+        if (j->placement.homogeneous_groups) json_put_bool(&w, "homogeneous_groups", true);
+        if (j->placement.uneven_micro_batches) json_put_bool(&w, "uneven_micro_batches", true);
         json_close_object(&w);
     }
     json_put_number(&w, "memory_fraction", j->memory_fraction);
@@ -248,7 +271,11 @@ enum status job_save(const struct job *j, const char *path, struct arena *arena,
     return document_write(&w, path, err);
 }
 
+int64_t job_micro_batches_together(const struct job *j) { return j->global_batch / j->layout.micro_batch; }
+
 int job_micro_batches(const struct job *j)
 {
+    int64_t together = job_micro_batches_together(j), each = (int64_t)j->layout.data * layout_micro_batch_unit(&j->layout);
+    if (j->placement.uneven_micro_batches) return (int)((together + each - 1) / each) * layout_micro_batch_unit(&j->layout);
     return (int)(j->global_batch / ((int64_t)j->layout.data * j->layout.micro_batch));
 }

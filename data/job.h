@@ -57,6 +57,8 @@ struct layout {
 
 bool layout_is_local(const struct layout *l, int boundary);     // no gradient goes back over it
 static inline int layout_stage_count(const struct layout *l) { return l->pipeline * l->virtual_stages; }
+// The micro-batches of a replica are a multiple of this.
+static inline int layout_micro_batch_unit(const struct layout *l) { return l->schedule == SCHEDULE_INTERLEAVED ? l->pipeline : 1; }
 
 // ---- the space of layouts that a solve searches (data/space.h walks it)
 
@@ -119,6 +121,7 @@ struct local_loss { double forward_s, backward_s; int64_t bytes; };
 // What a placement on nodes must keep to.
 struct placement_wishes {
     bool homogeneous_groups;        // the replicas of a stage stand on nodes with the same kinds of network card (places_alike)
+    bool uneven_micro_batches;      // replicas take micro-batches in numbers of their own, global_batch / micro_batch together
 };
 
 struct job {
@@ -155,7 +158,9 @@ enum status job_load(struct job *j, const char *path, struct arena *arena, struc
 enum status job_check(const struct job *j, struct error *err);
 enum status job_check_layout(const struct job *j, struct error *err);
 enum status job_save(const struct job *j, const char *path, struct arena *arena, struct error *err);
-int job_micro_batches(const struct job *j);         // per replica: global_batch / (data x micro_batch)
+// Per replica: global_batch / (data x micro_batch); where they may be uneven, so many or more for one of them at least.
+int job_micro_batches(const struct job *j);
+int64_t job_micro_batches_together(const struct job *j);        // of all replicas
 // Writers and readers that the priced document shares with the job.
 void layout_put(struct json_writer *w, const char *key, const struct layout *l);
 enum status layout_get(const struct json *object, struct layout *l, struct arena *arena, struct error *err);

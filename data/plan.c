@@ -22,6 +22,14 @@ int64_t memory_total(const struct memory_parts *m)
            + m->feedback_bytes + m->constant_bytes;
 }
 
+int64_t plan_micro_batches_together(const struct plan *p)
+{
+    int64_t sum = 0;
+    if (!p->placement || !p->placement->micro_batches) return (int64_t)p->micro_batches * p->layout.data;
+    for (int i = 0; i < p->placement->replica_count; i++) sum += p->placement->micro_batches[i];
+    return sum;
+}
+
 int64_t plan_value_ns(const struct plan *p) { return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns; }
 
 double plan_gap(const struct plan *p)

@@ -57,10 +57,11 @@ struct plan_graph {
 struct plan_graph plan_graph_of(const struct schedule_request *request);
 
 // Where the cluster has places: on which node each rank of each replica of the pipeline stands, and in which order a stage's
-// replicas form their ring. The stages' claims are then those of the slowest replica; each takes iteration_ns by itself,
-// with the syncs of its rings.
+// replicas form their ring. The stages' claims, and the plan's number of micro-batches, are then those of the slowest replica;
+// each takes iteration_ns by itself, with the syncs of its rings.
 struct plan_placement {
     int replica_count, rank_count;
+    int *micro_batches;             // [replica], where the job lets them differ; NULL: each has the plan's
     const char **nodes;             // [replica * rank_count + rank]
     int *recompute, *recomputed_layers;     // [replica * stage_count + stage]: as in struct plan_stage; may differ with the GPU
     // Likewise: a message of the first slice over the boundary behind the stage, from end to end; -1: not stated.
@@ -121,6 +122,7 @@ struct plan {
     struct plan_effort effort;
 };
 
+int64_t plan_micro_batches_together(const struct plan *p);      // of all replicas
 int64_t plan_value_ns(const struct plan *p);    // of what was made least: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p);          // (value - bound) / value
 struct schedule_request plan_request(const struct plan *p);     // for the schedule that the plan was timed on

@@ -27,13 +27,17 @@ static enum status read_replica(const struct json *object, const struct plan *p,
     struct plan_placement *x = p->placement;
     struct json nodes = {0}, modes = {0};
     const char **names;
-    int count;
+    int count, micro_batches = 0;
     struct json_field fields[] = {
+        FIELD_INT("micro_batches", OPTIONAL, &micro_batches, 1, MICRO_BATCHES_MAX),
         FIELD_ARRAY("nodes", REQUIRED, &nodes),
         FIELD_ARRAY("stages", REQUIRED, &modes),
         FIELD_COUNT("iteration_ns", REQUIRED, &x->iteration_ns[replica], 0, JSON_COUNT_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    if (replica > 0 && (micro_batches > 0) != (x->micro_batches != NULL)) return json_refuse(object, err, "micro_batches: expected it of all replicas or of none");
+    if (micro_batches && !x->micro_batches) x->micro_batches = TAKE(arena, x->replica_count, int);
+    if (micro_batches) x->micro_batches[replica] = micro_batches;
     TRY(read_modes(&modes, p, replica, arena, err));
     TRY(json_texts(&nodes, &names, &count, arena, err));
     if (count != x->rank_count) return json_refuse(&nodes, err, "expected the names of %d nodes, one for each rank, found %d", x->rank_count, count);
@@ -121,6 +125,7 @@ void plan_placement_put(struct json_writer *w, const struct plan *p)
     json_open_array(w, "replicas");
     for (int replica = 0; replica < x->replica_count; replica++) {
         json_open_object(w, NULL);
+        if (x->micro_batches) json_put_count(w, "micro_batches", x->micro_batches[replica]);
         json_open_flat_array(w, "nodes");
         for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
         json_close_array(w);

@@ -62,6 +62,9 @@ enum { TRANSPORTS_MAX = 4 };        // kinds of network card, and none
 struct priced_places {
     struct priced_node *nodes;          // [node_count]
     int node_count;
+    // Of all replicas, where each may take a number of its own: some replica then has the document's micro_batches or more.
+    // 0: each has those.
+    int64_t micro_batches_together;
     int64_t **forward_ns;               // [cut][((slice * node_count + from) * node_count + to) * PART_COUNT + part]
     int64_t ***backward_ns;             // [cut][boundary_option][...]: from `to` back to `from`
     // A ring goes over what all its nodes have in common, so that rings are priced once for each transport (at least one).
@@ -119,6 +122,7 @@ struct priced {
 
 // ---- pure accessors, shared by everything that reads a priced document
 int priced_run_of(const struct priced *p, int layer);
+int priced_micro_batches_most(const struct priced *p);              // that a replica can have
 int priced_first_layer(const struct priced *p, int run);            // of the run
 bool priced_uses_part(const struct priced *p, enum transfer_part part);        // any nonzero price
 bool priced_uses_epilogue(const struct priced *p);                  // an epilogue-only option is offered

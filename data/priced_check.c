@@ -22,6 +22,12 @@ int priced_run_of(const struct priced *p, int layer)
     return run;
 }
 
+int priced_micro_batches_most(const struct priced *p)
+{
+    if (!p->places || !p->places->micro_batches_together) return p->micro_batches;
+    return (int)(p->places->micro_batches_together - (int64_t)(p->layout.data - 1) * layout_micro_batch_unit(&p->layout));
+}
+
 int priced_first_layer(const struct priced *p, int run)
 {
     int first = 0;
@@ -167,7 +173,7 @@ static enum status check_options(const struct priced *p, struct error *err)
 // The longest any plan can take: all its operations one after another, each at its dearest.
 static double longest_iteration(const struct priced *p)
 {
-    double total = 0, constant = 0, transfer = 0, embedding = 0, m = p->micro_batches;
+    double total = 0, constant = 0, transfer = 0, embedding = 0, m = priced_micro_batches_most(p);
     int links = p->group_count * p->group_count;
     for (int r = 0; r < p->run_count; r++) {
         const struct priced_run *run = &p->runs[r];
@@ -198,7 +204,7 @@ static double longest_iteration(const struct priced *p)
 // The most that all layers on one device could take, by groups' constants at their largest.
 static double largest_memory(const struct priced *p)
 {
-    double total = 0, working = 0, message = 0, constant = 0, m = p->micro_batches;
+    double total = 0, working = 0, message = 0, constant = 0, m = priced_micro_batches_most(p);
     for (int r = 0; r < p->run_count; r++) {
         const struct priced_run *run = &p->runs[r];
         double stash = 0, feedback = 0;

@@ -102,6 +102,7 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
         FIELD_ARRAY("ring_constant_ns", REQUIRED, &constants),
         FIELD_ARRAY("embedding_sync_ns", OPTIONAL, &embedding),
         FIELD_OBJECT("pipette", OPTIONAL, &pipette),
+        FIELD_COUNT("micro_batches_together", OPTIONAL, &p->micro_batches_together, 0, JSON_COUNT_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
     if (!priced->group_count) return json_refuse(object, err, "expected groups before places, found none");
@@ -145,7 +146,7 @@ static double longest_beside_passes(const struct priced *p)
                 transfer = larger(transfer, both);
             }
     for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++) embedding = larger(embedding, (double)x->embedding_sync_ns[i]);
-    return syncs + embedding + p->stage_count * (constant + (double)p->micro_batches * 2 * p->slice_count * transfer);
+    return syncs + embedding + p->stage_count * (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
 }
 
 // All prices of a pair are there or none is: transfers by themselves, rings of each transport by themselves.
@@ -195,6 +196,10 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
         for (int k = 0; k < i; k++)
             if (!strcmp(x->nodes[i].name, x->nodes[k].name))
                 return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%s\" names two nodes", name_of(p), i, x->nodes[i].name);
+    int64_t unit = layout_micro_batch_unit(&p->layout), units = x->micro_batches_together / unit;
+    if (x->micro_batches_together && (x->micro_batches_together % unit || units < p->layout.data || units - p->layout.data >= MICRO_BATCHES_MAX || p->micro_batches != (units + p->layout.data - 1) / p->layout.data * unit))
+        return fail(err, BAD_INPUT, "%s: places.micro_batches_together: %lld for %d replicas do not go with micro_batches %d", name_of(p), (long long)x->micro_batches_together,
+                    p->layout.data, p->micro_batches);
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;
@@ -244,6 +249,7 @@ void priced_places_put(struct json_writer *w, const struct priced *priced)
     for (int i = 0; i < priced->run_count; i++) priced_tables_put(w, NULL, p->ring_ns[i], priced->gradient_option_count, rings);
     json_close_array(w);
     priced_tables_put(w, "ring_constant_ns", p->ring_constant_ns, priced->gradient_option_count, rings);
+    if (p->micro_batches_together) json_put_count(w, "micro_batches_together", p->micro_batches_together);
     if (p->embedding_sync_ns) priced_prices_put(w, "embedding_sync_ns", p->embedding_sync_ns, pairs);
     if (p->pipette) priced_pipette_put(w, priced);
     json_close_object(w);

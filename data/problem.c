@@ -117,7 +117,11 @@ enum status problem_check_places(const struct problem *p, struct error *err)
     const char *job = p->job.document.path ? p->job.document.path : "job";
     const char *wrong = l->zero > 1 ? "zero at most 1" : l->expert > 1 ? "expert 1" : !l->barrier ? "a barrier" : l->fused_embedding_sync ? "fused_embedding_sync false" : NULL;
     if (!wrong && l->schedule == SCHEDULE_ZB_V && p->model.has_shape && p->model.shape.tied_embeddings) wrong = "the ends of the model on two ranks (zb-v puts them on one, and the embeddings are tied)";
+    if (!p->cluster.places.node_count && p->job.placement.uneven_micro_batches)
+        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a cluster with places", job);
     if (!p->cluster.places.node_count) return OK;
+    if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected the objective \"iteration_time\", found \"%s\"", job, objective_names[p->job.objective]);
     if (p->job.space.given)
         return fail(err, BAD_INPUT, "%s: space: a cluster with places is solved one layout at a time; expected a job without space", job);
     for (int i = 0; i < p->model.run_count && !wrong; i++)

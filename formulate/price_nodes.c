@@ -230,7 +230,8 @@ static double load_of(const struct priced *priced, int group)
     return load;
 }
 
-// Of the fastest group some pipeline has no more than its share; of the others it may have all.
+// Of the fastest group some pipeline has no more than its share; of the others it may have all. With uneven micro-batches
+// the one that has the most of those may have all of the fastest as well.
 static void relax_slots(struct pricing *x)
 {
     struct priced *priced = x->priced;
@@ -240,7 +241,7 @@ static void relax_slots(struct pricing *x)
         priced->groups[g].slots = node_slots(x, g) * x->problem->cluster.groups[g].nodes;
         if (fastest < 0 || load_of(priced, g) < load_of(priced, fastest)) fastest = g;
     }
-    if (fastest >= 0) priced->groups[fastest].slots /= (int)x->d;
+    if (fastest >= 0 && !priced->places->micro_batches_together) priced->groups[fastest].slots /= (int)x->d;
 }
 
 enum status price_nodes(struct pricing *x, struct error *err)
@@ -249,6 +250,7 @@ enum status price_nodes(struct pricing *x, struct error *err)
     struct priced *priced = x->priced;
     struct priced_places *p = priced->places = TAKE(x->arena, 1, struct priced_places);
     p->node_count = places->node_count;
+    if (x->problem->job.placement.uneven_micro_batches) p->micro_batches_together = job_micro_batches_together(&x->problem->job);
     p->nodes = TAKE(x->arena, p->node_count, struct priced_node);
     for (int i = 0; i < p->node_count; i++) {
         int group = places->nodes[i].group;

@@ -1,6 +1,7 @@
 // Ranks placed on nodes: what a placement takes, the search for a good one, and a bound on all of them. A placed plan says of
 // every replica of the pipeline on which node each of its ranks stands, and of every stage in which order its ring of
-// replicas goes. All replicas have the same layers and options in a stage; its recomputation may differ with the GPU.
+// replicas goes. All replicas have the same layers and options in a stage; its recomputation may differ with the GPU, and where
+// the job permits it they take unlike numbers of micro-batches.
 //
 // The time is exact: what joins replicas (a sync waits for all of a stage's replicas and takes as long as over the ring's
 // dearest link) only ever takes the latest, so that the iteration takes as long as the slowest replica would alone, with
@@ -12,17 +13,19 @@
 #include "formulate/longest.h"
 
 struct placed_plan {
-    int *chosen;                // [replica * stage_count + stage]: choices
+    int *micro_batches;         // [replica]
+    int *chosen;                // [replica * stage_count + stage]: choices of the replica's number of micro-batches
     int *node;                  // [replica * rank_count + rank]
     int *ring;                  // [stage * replica_count + at]: replicas, each sends to the next
     int64_t time_ns;            // of the slowest replica; INT64_MAX: some of it is not joined
     int slowest;                // the first of the slowest replicas
 };
 
-struct placed;                  // a problem made ready: choices, graph, paths that were critical before
+struct placed;                  // a problem made ready: choices, graphs, paths that were critical before
 
-// The choices must be whole (nothing removed by a bound) and live as long.
-struct placed *placed_open(const struct choices *c, struct graph *g, struct arena *arena);
+// For the priced document's own number of micro-batches; others follow when they are needed.
+enum status placed_open(struct placed **placed, const struct priced *priced, struct arena *arena, struct error *err);
+const struct choices *placed_choices(const struct placed *p);      // of that number
 struct placed_plan placed_plan_empty(const struct placed *p, struct arena *arena);
 void placed_plan_copy(const struct placed *p, struct placed_plan *to, const struct placed_plan *from);
 
@@ -34,11 +37,8 @@ void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_leas
 // Durations of a replica's symbols, [symbol_count]. false: joined by nothing.
 bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations);
 
-// The choice of `stage` with the layers and options of choice `like`, on another group; -1: there is none.
-int placed_choice_on(const struct placed *p, int stage, int like, int group);
-
-// Search from the decision chosen[stage] of one pipeline: orders of nodes, then exchanges of nodes and moves of layers as long
-// as they help, `evaluations` of them. false: no placement was found.
+// Search from the decision chosen[stage] of one pipeline (placed_choices): orders of nodes, then exchanges of nodes, moves of
+// layers and of micro-batches as long as they help, `evaluations` of them. false: no placement was found.
 // Where there is a start, it is the first plan, which only a faster one replaces.
 struct placed_settings {
     int64_t evaluations;

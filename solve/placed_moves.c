@@ -61,6 +61,7 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
     placed_match(number, before, plan->node, p->replicas, p->ranks, p->arena);
     placed_plan_copy(p, &old, plan);
     for (int replica = 0; replica < p->replicas; replica++) {
+        plan->micro_batches[number[replica]] = old.micro_batches[replica];
         memcpy(plan->chosen + number[replica] * p->stages, old.chosen + replica * p->stages, (size_t)p->stages * sizeof *old.chosen);
         memcpy(plan->node + number[replica] * p->ranks, old.node + replica * p->ranks, (size_t)p->ranks * sizeof *old.node);
     }
@@ -74,11 +75,12 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
 // ---- moves that are for nothing
 
 // The same layers and options on the groups of the nodes as they are now. false: there are none, or they do not fit.
-static bool fit_nodes(const struct placed *p, struct placed_plan *plan)
+static bool fit_nodes(struct placed *p, struct placed_plan *plan)
 {
     for (int i = 0; i < p->replicas * p->stages; i++) {
         int replica = i / p->stages, stage = i % p->stages, node = plan->node[replica * p->ranks + choices_rank_of(p->c, stage)];
-        plan->chosen[i] = placed_choice_on(p, stage, plan->chosen[i], p->priced->places->nodes[node].group);
+        const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
+        plan->chosen[i] = placed_choice_in(v, stage, placed_choice_of(p, plan, replica, stage), p->priced->places->nodes[node].group);
         if (plan->chosen[i] < 0) return false;
     }
     return placed_fits_ranks(p, plan);
@@ -124,8 +126,7 @@ void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, 
     struct arena_mark mark = arena_set_mark(p->arena);
     struct placed_plan next = placed_plan_empty(p, p->arena);
     placed_plan_copy(p, &next, plan);
-    for (int i = 0; i < p->replicas * p->stages; i++) next.chosen[i] = like[i % p->stages];
-    take_if_no_slower(p, plan, &next);
+    if (placed_choose(p, &next, like)) take_if_no_slower(p, plan, &next);
     rename_replicas(p, plan, before);
     go_back(p, plan, before, &next);
     rename_replicas(p, plan, before);

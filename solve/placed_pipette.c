@@ -31,7 +31,7 @@ static void find_choices(struct rows *r, const struct placed *p)
     for (int stage = 0; stage < p->stages; stage++) {
         int first, layers;
         priced_pipette_layers(r->priced, stage, &first, &layers);
-        for (int g = 0; g < groups; g++) r->choice[stage * groups + g] = placed_find_choice(p, stage, first, layers, g, &plain);
+        for (int g = 0; g < groups; g++) r->choice[stage * groups + g] = placed_find_choice(p->own, stage, first, layers, g, &plain);
     }
 }
 
@@ -161,10 +161,8 @@ enum status placed_solve_pipette(struct solve_result *r, const struct priced *pr
     struct plan *plan = &r->plan;
     rows.count = priced->layout.data / rows.prices->replicas_per_node;
     *r = (struct solve_result){.finished = true};
-    TRY(schedule_build(&s.schedule, &request, arena, err));
-    TRY(choices_build(&s.choices, priced, &s.schedule, arena, err));
-    TRY(graph_compile(&s.graph, &s.schedule, arena, err));
-    struct placed *placed = placed_open(&s.choices, s.graph, arena);
+    struct placed *placed;
+    TRY(placed_open(&placed, priced, arena, err));
     struct placed_plan best = placed_plan_empty(placed, arena);
     find_choices(&rows, placed);
     search(&rows, settings->seed);
@@ -173,7 +171,7 @@ enum status placed_solve_pipette(struct solve_result *r, const struct priced *pr
         placed_evaluate(placed, &best, INT64_MAX);
     }
     if (best.time_ns < INT64_MAX) {
-        placed_put_plan(plan, placed, &s.choices, s.graph, &best, arena);
+        placed_put_plan(plan, placed, &best, arena);
         put_objective(plan, &rows, arena);
         plan->outcome = OUTCOME_OPTIMAL;
     } else {

@@ -15,6 +15,8 @@ struct search {
     struct placed_plan now, next, *best;
     int *spare, spare_count;            // nodes with room left, once for each device group; of `now`
     int *spare_next, *left;
+    double *loads;                      // [replica]
+    int *share;                         // likewise, micro-batches
     uint64_t state;
     int64_t evaluations;
 };
@@ -26,20 +28,60 @@ static bool is_over(const struct search *s)
 
 // ---- choices that go with the nodes
 
-static bool fit_choice(const struct placed *p, struct placed_plan *plan, int replica, int stage)
+static bool fit_choice(struct placed *p, struct placed_plan *plan, int replica, int stage)
 {
+    const struct placed_variant *v = placed_variant(p, plan->micro_batches[replica]);
     int *chosen = &plan->chosen[replica * p->stages + stage];
     int group = p->priced->places->nodes[plan->node[replica * p->ranks + choices_rank_of(p->c, stage)]].group;
-    *chosen = placed_choice_on(p, stage, *chosen, group);
+    *chosen = placed_choice_in(v, stage, &v->choices->stages[stage].items[*chosen], group);
     return *chosen >= 0;
 }
 
-static bool fit_replica(const struct placed *p, struct placed_plan *plan, int replica)
+static bool fit_replica(struct placed *p, struct placed_plan *plan, int replica)
 {
     for (int stage = 0; stage < p->stages; stage++)
         if (!fit_choice(p, plan, replica, stage)) return false;
     for (int rank = 0; rank < p->ranks && p->stages > p->ranks; rank++)
-        if (!choices_rank_fits(p->c, plan->chosen + replica * p->stages, rank)) return false;
+        if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices, plan->chosen + replica * p->stages, rank)) return false;
+    return true;
+}
+
+// Another number of micro-batches, and what fits under it.
+static bool give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches)
+{
+    if (micro_batches < p->unit || micro_batches > p->most) return false;
+    return placed_give(p, plan, replica, micro_batches) && fit_replica(p, plan, replica);
+}
+
+// Time of a micro-batch on the replica's busiest rank.
+static double load_of(struct placed *p, const struct placed_plan *plan, int replica)
+{
+    double most = 1;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        double load = 0;
+        for (int turn = 0; turn < p->stages / p->ranks; turn++) load += (double)placed_choice_of(p, plan, replica, choices_stage_of(p->c, rank, turn))->load_ns;
+        if (load > most) most = load;
+    }
+    return most;
+}
+
+// Micro-batches in proportion to the replicas' speeds: one unit after another to the replica that would be done with it first.
+static bool share_micro_batches(struct search *s, struct placed_plan *plan)
+{
+    struct placed *p = s->p;
+    int64_t left = p->together - (int64_t)p->replicas * p->unit;
+    for (int r = 0; r < p->replicas; r++) {
+        s->loads[r] = load_of(p, plan, r);
+        s->share[r] = p->unit;
+    }
+    for (; left > 0; left -= p->unit) {
+        int first = 0;
+        for (int r = 1; r < p->replicas; r++)
+            if ((s->share[r] + p->unit) * s->loads[r] < (s->share[first] + p->unit) * s->loads[first]) first = r;
+        s->share[first] += p->unit;
+    }
+    for (int r = 0; r < p->replicas; r++)
+        if (!give(p, plan, r, s->share[r])) return false;
     return true;
 }
 
@@ -123,12 +165,13 @@ static bool move_layer(struct search *s, int a, int b)
 {
     struct placed *p = s->p;
     for (int replica = 0; replica < p->replicas; replica++) {
+        const struct placed_variant *v = placed_variant(p, s->next.micro_batches[replica]);
         int *chosen = s->next.chosen + replica * p->stages, layer = 0;
         for (int stage = 0; stage < p->stages; stage++) {
-            const struct choice *x = &p->c->stages[stage].items[chosen[stage]];
+            const struct choice *x = &v->choices->stages[stage].items[chosen[stage]];
             int count = x->layer_count + (stage == b) - (stage == a);
             bool same = count == x->layer_count && (!p->c->by_position || x->first_layer == layer);
-            if (!same) chosen[stage] = count ? placed_find_choice(p, stage, layer, count, x->group, x) : -1;
+            if (!same) chosen[stage] = count ? placed_find_choice(v, stage, layer, count, x->group, x) : -1;
             if (chosen[stage] < 0) return false;
             layer += count;
         }
@@ -151,12 +194,41 @@ static void improve_layers(struct search *s)
     }
 }
 
+// Micro-batches from one replica to another.
+static bool move_micro_batches(struct search *s, int from, int to, int count)
+{
+    struct placed *p = s->p;
+    int left = s->next.micro_batches[from] - count, more = s->next.micro_batches[to] + count;
+    return from != to && give(p, &s->next, from, left) && give(p, &s->next, to, more);
+}
+
+// From the slowest replica to each of the others, as long as that helps.
+static void improve_micro_batches(struct search *s)
+{
+    for (bool improved = s->p->uneven; improved && !is_over(s);) {
+        improved = false;
+        for (int to = 0; to < s->p->replicas && !is_over(s) && !improved; to++) {
+            int64_t before = s->now.time_ns;
+            begin_step(s);
+            improved = move_micro_batches(s, s->now.slowest, to, s->p->unit) && take_next(s) && s->now.time_ns < before;
+        }
+    }
+}
+
+static bool change(struct search *s)
+{
+    struct placed *p = s->p;
+    int kind = random_below(&s->state, p->uneven ? 10 : 8);
+    if (kind == 8) return move_micro_batches(s, s->now.slowest, random_below(&s->state, p->replicas), p->unit);
+    if (kind == 9) return swap_nodes(s) && share_micro_batches(s, &s->next);
+    return kind == 0 ? reverse_nodes(s) : kind == 1 ? swap_ranks(s) : swap_nodes(s);
+}
+
 static bool step(struct search *s)
 {
     int64_t before = s->now.time_ns;
     begin_step(s);
-    int kind = random_below(&s->state, 8);
-    bool possible = kind == 0 ? reverse_nodes(s) : kind == 1 ? swap_ranks(s) : swap_nodes(s);
+    bool possible = change(s);
     return possible && take_next(s) && s->now.time_ns < before;
 }
 
@@ -197,7 +269,7 @@ static int place_of(const struct placed *p, int order, int k)
 }
 
 // Each place gets the first free slot whose group has the choice wanted, else any that has one.
-static bool begin(struct search *s, const int *chosen, const int *slots, int slot_count, int order, struct arena *arena)
+static bool take_slots(struct search *s, const int *chosen, const int *slots, int slot_count, int order, struct arena *arena)
 {
     struct placed *p = s->p;
     bool *used = TAKE(arena, slot_count, bool);
@@ -218,10 +290,22 @@ static bool begin(struct search *s, const int *chosen, const int *slots, int slo
         used[found] = true;
         s->next.node[place] = slots[found];
     }
+    return true;
+}
+
+// in_proportion: micro-batches as the replicas are fast, else as many for each as can be.
+static bool begin(struct search *s, const int *chosen, bool in_proportion)
+{
+    struct placed *p = s->p;
     for (int replica = 0; replica < p->replicas; replica++) {
+        s->next.micro_batches[replica] = p->priced->micro_batches;
         memcpy(s->next.chosen + replica * p->stages, chosen, (size_t)p->stages * sizeof *chosen);
         if (!fit_replica(p, &s->next, replica)) return false;
     }
+    if (in_proportion) return share_micro_batches(s, &s->next);
+    struct placed_plan even = placed_plan_empty(p, p->arena);
+    for (int replica = 0; replica < p->replicas; replica++)
+        if (!give(p, &s->next, replica, even.micro_batches[replica])) return false;
     return true;
 }
 
@@ -229,9 +313,13 @@ static void improve(struct search *s)
 {
     int64_t stuck = 0, steps = 0;
     improve_layers(s);
+    improve_micro_batches(s);
     while (!is_over(s)) {
         stuck = step(s) ? 0 : stuck + 1;
-        if (++steps % LAYERS_EVERY == 0) improve_layers(s);
+        if (++steps % LAYERS_EVERY == 0) {
+            improve_layers(s);
+            improve_micro_batches(s);
+        }
         if (stuck < STUCK_AFTER) continue;
         improve_layers(s);
         shake(s);
@@ -247,14 +335,19 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
     s.spare = TAKE(arena, slot_count, int);
     s.spare_next = TAKE(arena, slot_count, int);
     s.left = TAKE(arena, p->nodes, int);
+    s.loads = TAKE(arena, p->replicas, double);
+    s.share = TAKE(arena, p->replicas, int);
     best->time_ns = s.now.time_ns = INT64_MAX;
     if (settings->start) {
         placed_plan_copy(p, &s.next, settings->start);
         take_next(&s);
     }
     for (int order = 0; order < ORDERS; order++) {
-        s.now.time_ns = INT64_MAX;
-        if (slot_count >= p->replicas * p->ranks && begin(&s, chosen, slots, slot_count, order, arena)) take_next(&s);
+        if (slot_count < p->replicas * p->ranks || !take_slots(&s, chosen, slots, slot_count, order, arena)) continue;
+        for (int in_proportion = p->uneven; in_proportion >= 0; in_proportion--) {
+            s.now.time_ns = INT64_MAX;
+            if (begin(&s, chosen, in_proportion)) take_next(&s);
+        }
     }
     if (best->time_ns == INT64_MAX) return false;
     placed_plan_copy(p, &s.now, best);

@@ -2,7 +2,6 @@
 // and tells layers and options; then the search for a placement.
 #include <string.h>
 
-#include "formulate/objective.h"
 #include "solve/placed_parts.h"
 #include "solve/placed_tree.h"
 #include "solve/solve_parts.h"
@@ -10,6 +9,7 @@
 // In evaluations of a placement.
 static const int64_t search_evaluations = 60000;
 static const int64_t tree_effort = 20000;
+static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32 };
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_of_gap = 0.02;               // that the relaxation may leave open
@@ -42,47 +42,61 @@ static int64_t message_ns(int stages, int first_kind, int boundary, const int64_
     return sum;
 }
 
-void placed_put_plan(struct plan *plan, struct placed *p, const struct choices *c, struct graph *g, struct placed_plan *best, struct arena *arena)
+static struct plan_placement *empty_placement(const struct placed *p, struct arena *arena)
 {
-    const struct priced *priced = c->priced;
-    int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
-    choices_to_plan(plan, c, best->chosen + best->slowest * priced->stage_count, best->time_ns, arena);
-    struct plan_placement *x = plan->placement = TAKE(arena, 1, struct plan_placement);
-    *x = (struct plan_placement){.replica_count = priced->layout.data, .rank_count = c->rank_count, .slowest = best->slowest, .rings = best->ring};
-    x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
-    x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
-    x->send_forward_ns = TAKE(arena, x->replica_count * priced->stage_count, int64_t);
-    x->send_backward_ns = TAKE(arena, x->replica_count * priced->stage_count, int64_t);
-    x->recompute = TAKE(arena, x->replica_count * priced->stage_count, int);
-    x->recomputed_layers = TAKE(arena, x->replica_count * priced->stage_count, int);
-    for (int i = 0; i < x->replica_count * priced->stage_count; i++) {
-        const struct choice *choice = &c->stages[i % priced->stage_count].items[best->chosen[i]];
-        x->recompute[i] = (int)choice->recompute;
-        x->recomputed_layers[i] = choice->recomputed_layers;
+    int stages = p->replicas * p->stages;
+    struct plan_placement *x = TAKE(arena, 1, struct plan_placement);
+    *x = (struct plan_placement){.replica_count = p->replicas, .rank_count = p->ranks};
+    x->nodes = TAKE(arena, p->replicas * p->ranks, const char *);
+    x->iteration_ns = TAKE(arena, p->replicas, int64_t);
+    x->send_forward_ns = TAKE(arena, stages, int64_t);
+    x->send_backward_ns = TAKE(arena, stages, int64_t);
+    x->recompute = TAKE(arena, stages, int);
+    x->recomputed_layers = TAKE(arena, stages, int);
+    return x;
+}
+
+static void put_replica(struct plan_placement *x, struct placed *p, const struct placed_plan *best, int replica, int64_t *durations)
+{
+    for (int s = 0; s < p->stages; s++) {
+        const struct choice *choice = placed_choice_of(p, best, replica, s);
+        x->recompute[replica * p->stages + s] = (int)choice->recompute;
+        x->recomputed_layers[replica * p->stages + s] = choice->recomputed_layers;
     }
-    for (int i = 0; i < x->replica_count * x->rank_count; i++) x->nodes[i] = arena_copy_text(arena, priced->places->nodes[best->node[i]].name);
-    for (int replica = 0; replica < x->replica_count; replica++) {
-        placed_durations(p, best, replica, durations);
-        x->iteration_ns[replica] = graph_longest(g, durations, NULL);
-        for (int s = 0; s + 1 < priced->stage_count; s++) {
-            x->send_forward_ns[replica * priced->stage_count + s] = message_ns(priced->stage_count, SYMBOL_SEND_FORWARD, s, durations);
-            x->send_backward_ns[replica * priced->stage_count + s] = message_ns(priced->stage_count, SYMBOL_SEND_BACKWARD, s, durations);
-        }
+    placed_durations(p, best, replica, durations);
+    x->iteration_ns[replica] = graph_longest(placed_variant(p, best->micro_batches[replica])->graph, durations, NULL);
+    for (int s = 0; s + 1 < p->stages; s++) {
+        x->send_forward_ns[replica * p->stages + s] = message_ns(p->stages, SYMBOL_SEND_FORWARD, s, durations);
+        x->send_backward_ns[replica * p->stages + s] = message_ns(p->stages, SYMBOL_SEND_BACKWARD, s, durations);
     }
+}
+
+// What is said of the stages, and the number of micro-batches, is the slowest replica's.
+void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *best, struct arena *arena)
+{
+    int64_t *durations = TAKE(arena, p->symbols, int64_t);
+    const struct placed_variant *slowest = placed_variant(p, best->micro_batches[best->slowest]);
+    choices_to_plan(plan, slowest->choices, best->chosen + best->slowest * p->stages, best->time_ns, arena);
+    struct plan_placement *x = plan->placement = empty_placement(p, arena);
+    plan->micro_batches = slowest->micro_batches;
+    x->slowest = best->slowest;
+    x->rings = best->ring;
+    x->micro_batches = p->uneven ? best->micro_batches : NULL;
+    for (int i = 0; i < p->replicas * p->ranks; i++) x->nodes[i] = arena_copy_text(arena, p->priced->places->nodes[best->node[i]].name);
+    for (int replica = 0; replica < p->replicas; replica++) put_replica(x, p, best, replica, durations);
     placed_durations(p, best, best->slowest, durations);
-    put_claims(plan, c, durations);
+    put_claims(plan, slowest->choices, durations);
 }
 
 // Where another objective was searched by: from here on the iteration time counts, and who is slowest in it.
-static enum status find_slowest(struct solving *s, struct placed *p, struct placed_plan *best, struct error *err)
+static enum status find_slowest(struct placed *p, struct placed_plan *best, struct error *err)
 {
-    if (s->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
-    int64_t *durations = TAKE(s->arena, graph_symbol_count(s->graph), int64_t);
-    TRY(graph_compile(&s->graph, &s->schedule, s->arena, err));
+    if (p->priced->objective == OBJECTIVE_ITERATION_TIME) return OK;
+    TRY(graph_compile(&p->own->graph, p->own->schedule, p->arena, err));
     best->time_ns = -1;
-    for (int replica = 0; replica < s->priced->layout.data; replica++) {
-        placed_durations(p, best, replica, durations);
-        int64_t time_ns = graph_longest(s->graph, durations, NULL);
+    for (int replica = 0; replica < p->replicas; replica++) {
+        placed_durations(p, best, replica, p->durations);
+        int64_t time_ns = graph_longest(p->own->graph, p->durations, NULL);
         if (time_ns <= best->time_ns) continue;
         best->time_ns = time_ns;
         best->slowest = replica;
@@ -123,13 +137,10 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     bool told = first.plan.stage_count;
     if (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN)) return OK;
 
-    struct schedule_request request = schedule_request_of(priced);
-    TRY(schedule_build(&s.schedule, &request, arena, err));
-    TRY(choices_build(&s.choices, priced, &s.schedule, arena, err));
-    TRY(objective_graph(&s.graph, priced, &s.schedule, arena, err));
+    struct placed *placed;
+    TRY(placed_open(&placed, priced, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
-    if (told && !choices_from_plan(chosen, &s.choices, &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
-    struct placed *placed = placed_open(&s.choices, s.graph, arena);
+    if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed_plan best = placed_plan_empty(placed, arena);
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL};
     bool found = told && placed_search(placed, &best, chosen, &search, arena), proven = false;
@@ -137,10 +148,17 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));
     found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
-    if ((!found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns) && priced->places->node_count <= TREE_NODES_MAX) {
+    bool open = !found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns;
+    if (open && placed->uneven) {
+        proven = placed_prove(placed, &best, proof_steps, arena);
+    } else if (open && priced->places->node_count <= TREE_NODES_MAX) {
         const struct placed_tree_settings tree = {settings->gap, settings->time_limit_s > 0 ? INT64_MAX : tree_effort, solving_should_stop, &s};
         bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
         proven = bound_ns >= best.time_ns || bound_ns >= INT64_MAX / 4;
+    }
+    if (placed->status != OK) {
+        *err = placed->error;
+        return placed->status;
     }
     if (best.time_ns == INT64_MAX) {
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
@@ -152,8 +170,8 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     if (proven) bound_ns = best.time_ns;
     if (start) placed_settle(placed, &best, beginning.like, beginning.home);
     int64_t value_ns = best.time_ns;
-    TRY(find_slowest(&s, placed, &best, err));
-    placed_put_plan(&r->plan, placed, &s.choices, s.graph, &best, arena);
+    TRY(find_slowest(placed, &best, err));
+    placed_put_plan(&r->plan, placed, &best, arena);
     r->plan.objective = priced->objective;
     if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
     r->plan.gap_asked = settings->gap;

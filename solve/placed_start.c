@@ -24,23 +24,42 @@ static int find_like(const struct placed *p, const struct plan *plan, int stage)
     return -1;
 }
 
-// Whether all stages of the rank have a choice on the node.
-static bool rank_can_stand(const struct placed *p, const int *like, int rank, int node)
+// The choice of the replica of `place` on the node.
+static int choice_at(struct placed *p, const struct placed_plan *plan, const int *like, int place, int stage, int node)
 {
-    for (int turn = 0; turn < p->stages / p->ranks; turn++) {
-        int stage = choices_stage_of(p->c, rank, turn);
-        if (placed_choice_on(p, stage, like[stage], p->priced->places->nodes[node].group) < 0) return false;
-    }
+    const struct placed_variant *v = placed_variant(p, plan->micro_batches[place / p->ranks]);
+    return placed_choice_in(v, stage, &p->c->stages[stage].items[like[stage]], p->priced->places->nodes[node].group);
+}
+
+// Whether all stages of the rank have a choice on the node.
+static bool rank_can_stand(struct placed *p, const struct placed_plan *plan, const int *like, int place, int node)
+{
+    for (int turn = 0; turn < p->stages / p->ranks; turn++)
+        if (choice_at(p, plan, like, place, choices_stage_of(p->c, place % p->ranks, turn), node) < 0) return false;
     return true;
 }
 
-static void put_choices(const struct placed *p, struct placed_plan *to, const int *like, int place)
+static void put_choices(struct placed *p, struct placed_plan *to, const int *like, int place)
 {
-    int replica = place / p->ranks, rank = place % p->ranks;
     for (int turn = 0; turn < p->stages / p->ranks; turn++) {
-        int stage = choices_stage_of(p->c, rank, turn);
-        to->chosen[replica * p->stages + stage] = placed_choice_on(p, stage, like[stage], p->priced->places->nodes[to->node[place]].group);
+        int stage = choices_stage_of(p->c, place % p->ranks, turn);
+        to->chosen[place / p->ranks * p->stages + stage] = choice_at(p, to, like, place, stage, to->node[place]);
     }
+}
+
+// The plan's own numbers of micro-batches, where they are of this problem.
+static void put_micro_batches(const struct placed *p, struct placed_plan *to, const struct plan *plan)
+{
+    const struct plan_placement *x = plan->placement;
+    int64_t sum = 0;
+    placed_spread(p, to);
+    for (int r = 0; r < x->replica_count; r++) {
+        int micro_batches = x->micro_batches ? x->micro_batches[r] : plan->micro_batches;
+        if (micro_batches % p->unit) return;
+        sum += micro_batches;
+    }
+    for (int r = 0; x->replica_count == p->replicas && sum == p->together && r < p->replicas; r++)
+        to->micro_batches[r] = x->micro_batches ? x->micro_batches[r] : plan->micro_batches;
 }
 
 static int node_named(const struct placed *p, const char *name)
@@ -51,12 +70,12 @@ static int node_named(const struct placed *p, const char *name)
 }
 
 // Ranks on the nodes they had; -1 for those that cannot stay. Returns how many.
-static int put_known(const struct placed *p, struct placed_plan *to, const struct plan_placement *x, const int *like, int *left)
+static int put_known(struct placed *p, struct placed_plan *to, const struct plan_placement *x, const int *like, int *left)
 {
     int lost = 0;
     for (int place = 0; place < p->replicas * p->ranks; place++) {
         int node = place < x->replica_count * x->rank_count ? node_named(p, x->nodes[place]) : -1;
-        bool stays = node >= 0 && left[node] > 0 && rank_can_stand(p, like, place % p->ranks, node);
+        bool stays = node >= 0 && left[node] > 0 && rank_can_stand(p, to, like, place, node);
         to->node[place] = stays ? node : -1;
         if (!stays) lost++;
         else {
@@ -67,11 +86,11 @@ static int put_known(const struct placed *p, struct placed_plan *to, const struc
     return lost;
 }
 
-bool placed_fits_ranks(const struct placed *p, const struct placed_plan *plan)
+bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan)
 {
     for (int replica = 0; replica < p->replicas && p->stages > p->ranks; replica++)
         for (int rank = 0; rank < p->ranks; rank++)
-            if (!choices_rank_fits(p->c, plan->chosen + replica * p->stages, rank)) return false;
+            if (!choices_rank_fits(placed_variant(p, plan->micro_batches[replica])->choices, plan->chosen + replica * p->stages, rank)) return false;
     return true;
 }
 
@@ -83,11 +102,11 @@ static void evaluate(struct placed *p, struct placed_plan *plan)
 }
 
 // A first spare node for each lost rank. false: there are too few.
-static bool fill_lost(const struct placed *p, struct placed_plan *plan, const int *like, int *left)
+static bool fill_lost(struct placed *p, struct placed_plan *plan, const int *like, int *left)
 {
     for (int place = 0; place < p->replicas * p->ranks; place++) {
         for (int node = 0; node < p->nodes && plan->node[place] < 0; node++) {
-            if (left[node] < 1 || !rank_can_stand(p, like, place % p->ranks, node)) continue;
+            if (left[node] < 1 || !rank_can_stand(p, plan, like, place, node)) continue;
             left[node]--;
             plan->node[place] = node;
             put_choices(p, plan, like, place);
@@ -105,7 +124,7 @@ static void improve_lost(struct placed *p, struct placed_plan *plan, const int *
         improved = false;
         for (int place = 0; place < p->replicas * p->ranks; place++)
             for (int node = 0; node < p->nodes && home[place] < 0; node++) {
-                if (left[node] < 1 || node == plan->node[place] || !rank_can_stand(p, like, place % p->ranks, node)) continue;
+                if (left[node] < 1 || node == plan->node[place] || !rank_can_stand(p, plan, like, place, node)) continue;
                 placed_plan_copy(p, &next, plan);
                 next.node[place] = node;
                 put_choices(p, &next, like, place);
@@ -140,6 +159,7 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
 
     int *left = TAKE(arena, p->nodes, int);
     for (int i = 0; i < p->nodes; i++) left[i] = p->priced->places->nodes[i].slots;
+    put_micro_batches(p, mended, plan);
     int lost_count = put_known(p, mended, x, like, left);
     memcpy(home, mended->node, (size_t)places * sizeof *home);
     put_rings(p, mended, x);

@@ -149,7 +149,7 @@ static struct sight look(struct place_tree *t, const int *node, int replica, boo
     struct box_search_result r;
     t->effort++;
     if (!placed_view_make(&view, t->views, &part, replica, barred, arena)) return sight;
-    box_search(&r, &view.choices, t->p->graph, &settings, arena);
+    box_search(&r, &view.choices, t->p->own->graph, &settings, arena);
     t->effort += r.boxes;
     sight.finished = r.finished;
     sight.bound_ns = smaller(r.bound_ns, sight.bound_ns);

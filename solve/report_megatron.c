@@ -87,7 +87,7 @@ static void put_parallel(const struct megatron *e)
     if (plan->stage_count > 1)
         report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
     put_count(e->out, "micro-batch-size", l->micro_batch);
-    put_count(e->out, "global-batch-size", (int64_t)plan->micro_batches * l->micro_batch * l->data);
+    put_count(e->out, "global-batch-size", plan_micro_batches_together(plan) * l->micro_batch);
     put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
     put_flag(e->out, "use-distributed-optimizer", l->zero >= 1 || l->offload_optimizer);
     put_flag(e->out, "optimizer-cpu-offload", l->offload_optimizer);

@@ -49,9 +49,20 @@ static void put_compression_notes(const struct megatron *e)
     }
 }
 
+// Megatron-LM gives every replica as many.
+static void put_uneven_note(const struct megatron *e)
+{
+    const struct plan_placement *x = e->plan->placement;
+    if (!x || !x->micro_batches) return;
+    report_print(e->out, "#   - micro-batches that differ between the data-parallel replicas:");
+    for (int i = 0; i < x->replica_count; i++) report_print(e->out, " %d", x->micro_batches[i]);
+    report_print(e->out, "\n");
+}
+
 static void put_schedule_notes(const struct megatron *e)
 {
     const struct layout *l = &e->plan->layout;
+    put_uneven_note(e);
     bool winds = l->virtual_stages > 1;
     if (l->schedule != SCHEDULE_1F1B && l->schedule != SCHEDULE_INTERLEAVED)
         report_print(e->out, "#   - the %s schedule: Megatron-LM runs %s; times and memory are another schedule's\n",

@@ -58,15 +58,15 @@ static void print_slices(struct report_out *out, const struct layout *l)
 static void print_layout(struct report_out *out, const struct plan *plan)
 {
     const struct layout *l = &plan->layout;
-    int64_t sequences = (int64_t)plan->micro_batches * l->micro_batch * l->data;
+    int64_t sequences = plan_micro_batches_together(plan) * l->micro_batch;
     const char *stages = l->virtual_stages > 1 ? arena_print(out->arena, "ranks of %d stages", l->virtual_stages) : "stages",
                *expert = l->expert > 1 ? arena_print(out->arena, ", expert %d", l->expert) : "";
     report_print(
         out, "  layout     %d pipeline %s x %" PRId64 " GPUs (tensor %d, context %d, data %d%s) = %" PRId64 " GPUs\n",
         l->pipeline, stages, plan->devices_per_stage, l->tensor, l->context, l->data, expert,
         l->pipeline * plan->devices_per_stage);
-    report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s\n", schedule_names[l->schedule],
-                 plan->micro_batches, l->micro_batch, l->micro_batch == 1 ? "" : "s");
+    report_print(out, "  schedule   %s, %d micro-batches of %d sequence%s%s\n", schedule_names[l->schedule], plan->micro_batches, l->micro_batch,
+                 l->micro_batch == 1 ? "" : "s", plan->placement && plan->placement->micro_batches ? " (of the slowest replica)" : "");
     report_print(out, "  fixed      gradient sync %s, ZeRO %d%s%s%s%s%s\n", gradient_sync_names[l->gradient_sync], l->zero,
                  l->offload_optimizer ? ", offloaded optimizer" : "", l->sequence_parallel ? ", sequence parallel" : "",
                  l->fused_attention ? ", fused attention" : "", l->fused_embedding_sync ? ", fused embedding sync" : "",

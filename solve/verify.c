@@ -110,7 +110,9 @@ bool hear_layout(struct hearing *h)
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
     h->assay = assay_of(&h->judged);
-    bool same = same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
+    // Of replicas that may have unlike numbers: see verify_places.c.
+    bool uneven = h->problem->job.placement.uneven_micro_batches;
+    bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
     same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
     same &= same_number(h, "number of stages", h->plan->stage_count, h->assay.stage_count);
     return same && has_claims(h);

@@ -93,7 +93,8 @@ static void add_stage(struct stage_bytes *sums, const struct hearing *h, int sta
 
 // ---- claims
 
-// Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the limit is taken from.
+// Each part, and the sum of the judge's own and of the claims against the limit; at: the stage the limit is taken from. Of a
+// plan that claims nothing (collect) the judge's own sum alone.
 static struct sum hear_parts(struct hearing *h, int stage, const char *whose, const struct memory_parts *m,
                              const struct sum *own)
 {
@@ -101,7 +102,7 @@ static struct sum hear_parts(struct hearing *h, int stage, const char *whose, co
                                            m->working_bytes, m->buffer_bytes,   m->feedback_bytes,  m->constant_bytes};
     struct sum total = {0, 0};
     for (int i = 0; i < MEMORY_PARTS; i++) {
-        hear_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]), "bytes", claimed[i], own[i]);
+        if (!h->collect) hear_claim(h, "memory", stage, arena_print(h->arena, "%s%s", whose, part_names[i]), "bytes", claimed[i], own[i]);
         total.value += own[i].value;
         total.terms += own[i].terms;
     }
@@ -112,7 +113,7 @@ static void hear_limit(struct hearing *h, int stage, const char *whose, const st
 {
     int64_t claimed = memory_total(m), limit = memory_limit_of(&h->assay, judged_group(h, stage)),
             claimed_limit = h->plan->stages[stage].memory_limit_bytes;
-    if (claimed > claimed_limit)
+    if (claimed > claimed_limit && !h->collect)
         REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose, (long long)claimed,
                (long long)(claimed - claimed_limit), (long long)claimed_limit);
     if (total.value - total.terms > limit + 1)
@@ -125,8 +126,8 @@ static void hear_stage_memory(struct hearing *h, int stage, struct stage_bytes *
     const struct plan_stage *x = &h->plan->stages[stage];
     own->parts[MEMORY_ACTIVATION] = (struct sum){own->in_flight * own->stash.value, own->in_flight * own->stash.terms};
     struct sum total = hear_parts(h, stage, "", &x->memory, own->parts);
-    hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes,
-               (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
+    if (!h->collect)
+        hear_claim(h, "memory", stage, "limit", "bytes", x->memory_limit_bytes, (struct sum){memory_limit_of(&h->assay, judged_group(h, stage)), 1});
     if (h->request.virtual_stages > 1) return;
     hear_limit(h, stage, "", &x->memory, total);
     if (stage == 0) h->verdict->memory_bytes = total.value;

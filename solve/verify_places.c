@@ -203,6 +203,12 @@ static void make_links(struct replica *r, const struct hearing *h)
     r->problem.cluster.link_count = count;
 }
 
+static int micro_batches_of(const struct hearing *h, int replica)
+{
+    const struct plan_placement *x = h->plan->placement;
+    return x->micro_batches ? x->micro_batches[replica] : h->plan->micro_batches;
+}
+
 static void make_plan(struct replica *r, const struct hearing *h, int replica)
 {
     const struct plan_placement *x = h->plan->placement;
@@ -210,6 +216,7 @@ static void make_plan(struct replica *r, const struct hearing *h, int replica)
     int ranks = h->request.rank_count;
     r->plan = *h->plan;
     r->plan.placement = NULL;
+    r->plan.micro_batches = micro_batches_of(h, replica);
     r->plan.stages = arena_grow(h->arena, h->plan->stages, count, count, sizeof *r->plan.stages);
     r->plan.group_names = TAKE(h->arena, ranks, const char *);
     r->plan.group_count = ranks;
@@ -224,6 +231,45 @@ static void make_plan(struct replica *r, const struct hearing *h, int replica)
 }
 
 // ---- the hearing
+
+// Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole rounds of the ranks, all of the batch
+// together, and the plan's number is the slowest replica's. (As many for each are heard with the layout.)
+static bool hear_micro_batches(struct hearing *h)
+{
+    const struct job *j = &h->problem->job;
+    const struct plan_placement *x = h->plan->placement;
+    int64_t sum = 0, wanted = j->global_batch / j->layout.micro_batch;
+    int before = h->verdict->violation_count;
+    if (x->micro_batches && !j->placement.uneven_micro_batches)
+        REJECT(h, "micro_batches", -1, "replicas have micro-batches in numbers of their own, which the job does not permit");
+    for (int i = 0; i < x->replica_count && j->placement.uneven_micro_batches; i++) {
+        int each = micro_batches_of(h, i);
+        sum += each;
+        if (each < 1) REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, expected 1 or more", i, each);
+        if (j->layout.schedule == SCHEDULE_INTERLEAVED && each % j->layout.pipeline)
+            REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, interleaved expects a multiple of pipeline %d", i, each, j->layout.pipeline);
+    }
+    if (j->placement.uneven_micro_batches && sum != wanted)
+        REJECT(h, "micro_batches", -1, "the replicas have %lld micro-batches together, the job has %lld", (long long)sum, (long long)wanted);
+    if (micro_batches_of(h, x->slowest) != h->plan->micro_batches)
+        REJECT(h, "micro_batches", -1, "the plan has %d micro-batches, its slowest replica %d", h->plan->micro_batches, micro_batches_of(h, x->slowest));
+    return h->verdict->violation_count == before;
+}
+
+// What the plan says of its stages is the slowest replica's.
+static void hear_slowest(struct hearing *h, const int *node)
+{
+    const struct plan_placement *x = h->plan->placement;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const struct plan_stage *stage = &h->plan->stages[s];
+        int at = x->slowest * h->plan->stage_count + s, group = h->problem->cluster.places.nodes[node[x->slowest * x->rank_count + schedule_rank_of(&h->request, s)]].group;
+        bool known = stage->group >= 0 && stage->group < h->plan->group_count;
+        if (!known || h->group[stage->group] != group)
+            REJECT(h, "placement", s, "the slowest replica's node is of group '%s', the plan says '%s'", h->problem->cluster.groups[group].name, known ? h->plan->group_names[stage->group] : "none");
+        if ((int)stage->recompute != x->recompute[at] || stage->recomputed_layers != x->recomputed_layers[at])
+            REJECT(h, "recompute", s, "the plan recomputes otherwise than its slowest replica");
+    }
+}
 
 // Every name is a node's, and no node holds more ranks than it has device groups.
 static bool hear_nodes(struct hearing *h, int *node)
@@ -285,31 +331,56 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
     return h->verdict->violation_count == before;
 }
 
-static void begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h, int *groups)
+// With the schedule of its own number of micro-batches.
+static enum status begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h, int *groups, struct error *err)
 {
     *x = *h;
     x->problem = &r->problem;
+    x->request.micro_batches = r->plan.micro_batches;
     x->judged = problem_with_layout(&r->problem, &h->plan->layout);
     x->assay = assay_of(&x->judged);
     x->plan = &r->plan;
     x->group = groups;
     x->rings = r->rings;
     x->ring_entries = r->ring_entries;
+    x->sound = TAKE(h->arena, h->plan->stage_count, bool);
+    for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
+    return r->plan.micro_batches == h->schedule.request.micro_batches ? OK : schedule_build(&x->schedule, &x->request, h->arena, err);
 }
 
-// Time with the judge's own prices, by their roundings below or above.
-static int64_t play(struct replica *r, const struct hearing *h, int collect, int *groups)
+// Time with the judge's own prices, by their roundings below or above; the prices are left in the replica's plan.
+static int64_t play(struct replica *r, const struct hearing *replica, int collect)
 {
     struct verdict unused = {0};
-    struct hearing x;
-    begin_hearing(&x, r, h, groups);
+    struct hearing x = *replica;
     x.verdict = &unused;
     x.collect = collect;
-    x.sound = TAKE(h->arena, h->plan->stage_count, bool);
-    for (int s = 0; s < h->plan->stage_count; s++) x.sound[s] = true;
     hear_prices(&x);
     r->plan.embedding_sync_ns = x.embedding_sync_ns;
-    return judged_time(&h->schedule, &r->plan, h->arena);
+    return judged_time(&x.schedule, &r->plan, x.arena);
+}
+
+// What was found in one replica, as found in the plan. Returns how much.
+static int pass_on(struct hearing *h, int replica, const struct verdict *found)
+{
+    for (int i = 0; i < found->violation_count; i++)
+        REJECT(h, found->violations[i].rule, found->violations[i].stage, "replica %d: %s", replica, found->violations[i].text);
+    return found->violation_count;
+}
+
+// Groups, options, rules, the schedule's table and memory, of a replica of which the plan claims nothing else.
+static int hear_decision(struct hearing *h, const struct hearing *own, int replica)
+{
+    struct verdict found = {0};
+    struct hearing x = *own;
+    x.verdict = &found;
+    x.collect = 1;
+    hear_groups(&x);
+    hear_options(&x);
+    hear_rules(&x);
+    if (!found.violation_count) hear_schedule(&found, &x.schedule, &x.request, x.arena);
+    if (!found.violation_count) hear_memory(&x);
+    return pass_on(h, replica, &found);
 }
 
 static int64_t from_end_to_end(const int64_t *parts)
@@ -348,21 +419,36 @@ static void widen(struct load_range *loads, int64_t low_ns, int64_t high_ns)
 }
 
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
-static void hear_other(struct hearing *h, struct replica *r, int replica, int *groups, struct load_range *loads)
+static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica, struct load_range *loads)
 {
-    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, h, -1, groups);
-    int64_t low_load = judged_load(h, &r->plan);
+    if (hear_decision(h, own, replica)) return;
+    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, own, -1);
+    int64_t low_load = judged_load(own, &r->plan);
     struct plan low_plan = r->plan;
     size_t count = (size_t)h->plan->stage_count;
     low_plan.stages = arena_grow(h->arena, r->plan.stages, count, count, sizeof *low_plan.stages);
-    int64_t high = play(r, h, 1, groups);
-    widen(loads, low_load, judged_load(h, &r->plan));
+    int64_t high = play(r, own, 1);
+    widen(loads, low_load, judged_load(own, &r->plan));
     hear_messages(h, replica, &low_plan, &r->plan);
     h->verdict->terms_checked++;
     if (claimed < low || claimed > high)
         REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld to %lld", replica, (long long)claimed, (long long)low, (long long)high);
     if (claimed > h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica, (long long)claimed, (long long)h->plan->iteration_ns);
+}
+
+// The slowest replica: all claims. false: the layers are such that others cannot be priced.
+static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own, int replica, bool *sound, struct load_range *loads, struct error *err)
+{
+    const struct plan_placement *x = h->plan->placement;
+    TRY(hear_plan(own, err));
+    hear_messages(h, replica, &r->plan, &r->plan);
+    widen(loads, judged_load(own, &r->plan), judged_load(own, &r->plan));
+    if (x->iteration_ns[replica] != h->plan->iteration_ns)
+        REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
+    *sound = true;
+    for (int s = 0; s < h->plan->stage_count; s++) *sound = *sound && own->sound[s];
+    return OK;
 }
 
 enum status hear_placement(struct hearing *h, struct error *err)
@@ -373,31 +459,27 @@ enum status hear_placement(struct hearing *h, struct error *err)
         REJECT(h, "placement", -1, x ? "the cluster has no places" : "the cluster has places, and the plan does not say where its ranks stand");
         return OK;
     }
+    if (!hear_micro_batches(h)) return OK;
     node = TAKE(h->arena, x->replica_count * x->rank_count, int);
     struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
     if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
     struct load_range loads = {0, 0};
+    hear_slowest(h, node);
     for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
-    for (int i = 0; i < x->replica_count; i++) {
+    bool sound = true;
+    for (int i = 0; i < x->replica_count && sound; i++) {
         int replica = (x->slowest + i) % x->replica_count;
         struct replica *r = TAKE(h->arena, 1, struct replica);
+        struct hearing own;
         *r = (struct replica){.problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
         make_groups(r, h);
         make_links(r, h);
         make_plan(r, h, replica);
-        if (i) {
-            hear_other(h, r, replica, groups, &loads);
-            continue;
-        }
-        struct hearing first;
-        begin_hearing(&first, r, h, groups);
-        TRY(hear_plan(&first, err));
-        hear_messages(h, replica, &r->plan, &r->plan);
-        widen(&loads, judged_load(h, &r->plan), judged_load(h, &r->plan));
-        if (x->iteration_ns[replica] != h->plan->iteration_ns)
-            REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
+        TRY(begin_hearing(&own, r, h, groups, err));
+        if (i) hear_other(h, r, &own, replica, &loads);
+        else TRY(hear_first(h, r, &own, replica, &sound, &loads, err));
     }
     hear_load(h, loads.low_ns, loads.high_ns);
     return OK;

@@ -141,7 +141,7 @@ static void same_rule(const struct rule *a, const struct rule *b)
 void same_job(const struct job *a, const struct job *b)
 {
     SAME_TEXT(name);
-    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(objective); SAME(fused_loss); SAME(scattered_messages); SAME(placement.homogeneous_groups); SAME(layout.expert);
+    SAME(sequence); SAME(global_batch); SAME(precision); SAME(gradient_bytes_per_value); SAME(adam); SAME(trainer); SAME(objective); SAME(fused_loss); SAME(scattered_messages); SAME(placement.homogeneous_groups); SAME(placement.uneven_micro_batches); SAME(layout.expert);
     SAME(layout.tensor); SAME(layout.context); SAME(layout.data); SAME(layout.pipeline); SAME(layout.micro_batch); SAME(layout.schedule);
     SAME(layout.sequence_parallel); SAME(layout.fused_attention); SAME(layout.gradient_sync); SAME(layout.fused_embedding_sync); SAME(layout.zero);
     for (int k = 0; k < RECOMPUTE_COUNT; k++) SAME(recompute[k]);
