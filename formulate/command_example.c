@@ -262,6 +262,37 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
     return deliver(&problem, &to, arena, err);
 }
 
+static enum status run_clusters(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    struct destination to = {NULL, false};
+    struct clusters_request r = {.costs = "published", .share = 0.55};
+    int64_t layers = 30, hidden = 3072, heads = 32, nodes = 4, gpus = 8, tensor = 4, pipeline = 2, micro_batch = 2, micro_batches = 32, sequence = 2048;
+    bool helped;
+    const struct option options[] = {
+        {"--layers", OPTION_INT, &layers, 2, LAYERS_MAX - 2, NULL, "blocks of the GPT (30)"},
+        {"--hidden", OPTION_INT, &hidden, 1, 1 << 20, NULL, "hidden size (3072)"},
+        {"--heads", OPTION_INT, &heads, 1, 1 << 16, NULL, "attention heads (32)"},
+        {"--share", OPTION_NUMBER, &r.share, 0.05, 0.95, NULL, "of the two clusters' speed that the first one's GPUs have (0.55)"},
+        {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file, with a100-80gb (published)"},
+        {"--nodes", OPTION_INT, &nodes, 1, 256, NULL, "of each cluster (4)"},
+        {"--gpus-per-node", OPTION_INT, &gpus, 1, 64, NULL, "and as many network cards for the cluster's own network (8)"},
+        {"--tensor", OPTION_INT, &tensor, 1, 64, NULL, "tensor degree (4)"},
+        {"--pipeline", OPTION_INT, &pipeline, 1, STAGES_MAX, NULL, "pipeline degree (2)"},
+        {"--micro-batch", OPTION_INT, &micro_batch, 1, 1 << 16, NULL, "sequences of a micro-batch (2)"},
+        {"--micro-batches", OPTION_INT, &micro_batches, 1, MICRO_BATCHES_MAX, NULL, "of each replica (32)"},
+        {"--sequence", OPTION_INT, &sequence, 1, 1 << 24, NULL, "tokens (2048)"},
+        {"--homogeneous-groups", OPTION_FLAG, &r.homogeneous_groups, 0, 0, NULL, "the replicas of a stage must stand in one cluster"},
+        OPTION_FOLDER(&to), OPTION_FORCE(&to),
+    };
+    TRY(options_read(argc, argv, "plumbline example clusters [OPTION ...] -o FOLDER", options, ARRAY_LENGTH(options), NULL, 0, 0, NULL, &helped, err));
+    if (helped) return OK;
+    r.layers = (int)layers, r.hidden = (int)hidden, r.heads = (int)heads, r.nodes = (int)nodes, r.gpus_per_node = (int)gpus, r.tensor = (int)tensor;
+    r.pipeline = (int)pipeline, r.micro_batch = (int)micro_batch, r.micro_batches = (int)micro_batches, r.sequence = (int)sequence;
+    struct problem problem;
+    TRY(example_clusters(&problem, &r, arena, err));
+    return deliver(&problem, &to, arena, err);
+}
+
 enum status command_example(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     static const struct {
@@ -272,6 +303,7 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
         {"gpt", "GPT-3 175B, or another shipped model, on a shipped cluster", run_gpt},
         {"mixed", "Llama-3.1 70B in fp16 on A100 and V100 nodes", run_mixed},
         {"four", "GPT-2 XL on four machines of a calibrated kind", run_four},
+        {"clusters", "a GPT on an InfiniBand and a RoCE cluster with Ethernet between them", run_clusters},
         {"pipette", "a GPT on the nodes of a measured matrix, with the objective of the published planner", run_pipette},
     };
     (void)exit_code;

@@ -30,6 +30,15 @@ struct transformer_request {
 enum status example_transformer(struct problem *problem, const struct transformer_request *request, struct arena *arena,
                                 struct error *err);
 
+// A GPT on two clusters, one with InfiniBand and one with RoCE, Ethernet between them; their nodes have places.
+struct clusters_request {
+    const char *costs;              // of "a100-80gb", which the first cluster's GPUs are
+    double share;                   // of the two clusters' speed that the first has: 0.55 and the rest, 0.45
+    int layers, hidden, heads, nodes, gpus_per_node, tensor, pipeline, micro_batch, micro_batches, sequence;
+    bool homogeneous_groups;
+};
+enum status example_clusters(struct problem *problem, const struct clusters_request *request, struct arena *arena, struct error *err);
+
 // GPT-2 XL in four stages on four machines of the kind the costs were calibrated on, joined by 10 Gb/s Ethernet.
 enum status example_four(struct problem *problem, const char *costs, double memory_gb, struct arena *arena,
                          struct error *err);

@@ -11,7 +11,8 @@ int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cl
 struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
 {
     struct place_link link;
-    bool joined = ring ? places_ring_link(&link, x->problem, from, to, x->transport) : places_used_link(&link, x->problem, from, to, false);
+    bool of_ring = ring && x->on_nodes;
+    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->transport) : places_used_link(&link, x->problem, from, to, ring);
     if (!joined) return (struct link_price){false, false, 0, 0, NULL};
     return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
 }
