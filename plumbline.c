@@ -17,7 +17,7 @@ static const struct {
     {"measure", command_measure, "samples out of this machine (runs plumbline-measure)"},
     {"calibrate", command_calibrate, "costs out of samples"},
     {"import", command_import, "documents out of foreign formats"},
-    {"example", command_example, "a ready problem: chain, gpt, mixed, four"},
+    {"example", command_example, "a ready problem: chain, gpt, mixed, four, clusters, pipette"},
     {"price", command_price, "problem -> priced document (integer ns and bytes)"},
     {"predict", command_predict, "time and memory of given configurations: one, or a table of thousands"},
     {"validate", command_validate, "predictions against measured runs: error tables by source"},

@@ -77,7 +77,7 @@ static bool whole_link(struct place_link *to, const struct cluster *c, int a, in
     enum nic_kind own = NIC_KIND_COUNT;
     struct link over = common_link(from_group, to_group, traffic, efficiency, &own);
     bool other = cards && transport != TRANSPORT_OWN && transport != (int)own;
-    if (other) over = transport == TRANSPORT_NONE ? (struct link){0, 0} : link_over(from_group, to_group, traffic, efficiency, (enum nic_kind)transport);
+    if (other) over = link_over(from_group, to_group, traffic, efficiency, (enum nic_kind)transport);
     if (known) {
         to->link = other && transport != TRANSPORT_NONE ? slower_of(known, &over) : *known;
         return to->link.bytes_per_s > 0;

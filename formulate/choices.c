@@ -163,13 +163,21 @@ static void keep_bucket(struct stage_list *list, struct bucket *b)
     b->count = 0;
 }
 
+// Whether a rank may stand on the group. With places a group's slots are what one pipeline has of it at the least.
+static bool has_room(const struct priced *p, int group)
+{
+    bool room = p->groups[group].slots > 0;
+    for (int i = 0; p->places && i < p->places->node_count; i++) room = room || (p->places->nodes[i].group == group && p->places->nodes[i].slots > 0);
+    return room;
+}
+
 // All groups and boundary options of one span of layers.
 static void enumerate_span(struct stage_list *list, struct bucket *b, int first_layer, int layer_count)
 {
     const struct priced *p = b->c->priced;
     struct choice x = {.first_layer = first_layer, .layer_count = layer_count};
     for (x.group = 0; x.group < p->group_count; x.group++) {
-        if (p->groups[x.group].excluded || p->groups[x.group].slots < 1) continue;
+        if (p->groups[x.group].excluded || !has_room(p, x.group)) continue;
         int options = choice_sends_backward(b->c, b->stage) ? p->boundary_option_count : 1;
         for (x.boundary_option = 0; x.boundary_option < options; x.boundary_option++) {
             if (!offered(p, p->boundary_options[x.boundary_option].rank)) continue;

@@ -307,7 +307,7 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
         {"pipette", "a GPT on the nodes of a measured matrix, with the objective of the published planner", run_pipette},
     };
     (void)exit_code;
-    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed, four or pipette");
+    if (argc < 2) return fail(err, BAD_INPUT, "a kind is missing: chain, gpt, mixed, four, clusters or pipette");
     if (!strcmp(argv[1], "--help")) {
         printf("usage: plumbline example KIND [OPTION ...] -o FOLDER; KIND --help tells its options\n");
         for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++) printf("  %-8s %s\n", kinds[i].name, kinds[i].text);
@@ -315,5 +315,5 @@ enum status command_example(int argc, char **argv, int *exit_code, struct arena 
     }
     for (size_t i = 0; i < ARRAY_LENGTH(kinds); i++)
         if (!strcmp(argv[1], kinds[i].name)) return kinds[i].run(argc - 1, argv + 1, arena, err);
-    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed, four or pipette", argv[1]);
+    return fail(err, BAD_INPUT, "unknown example '%s': expected chain, gpt, mixed, four, clusters or pipette", argv[1]);
 }
