@@ -22,14 +22,19 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
 enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
                             struct arena *arena, struct error *err);
 
-// Which host gets which global rank, of a plan with a placement: SLURM_HOSTFILE (a host a rank), an Open MPI rankfile, or the
-// hosts in torchrun's order. Megatron-LM numbers ranks with data before pipeline, or (--use-tp-pp-dp-mapping) behind it.
-// BAD_INPUT: no placement; or, for torchrun, a host whose ranks do not stand together.
+// Which host gets which global rank, of a plan with a placement: a host a rank (SLURM_HOSTFILE, Open MPI's seq mapper), an Open MPI
+// rankfile, or hosts with their numbers of ranks in the order in which torchrun and DeepSpeed must number them. Megatron-LM numbers
+// ranks with data before pipeline, or (--use-tp-pp-dp-mapping) behind it.
+// BAD_INPUT: no placement; or, for the last, a host whose ranks do not stand together.
 enum launch_format { LAUNCH_HOSTFILE, LAUNCH_RANKFILE, LAUNCH_HOSTS };
 enum rank_order { RANK_ORDER_DATA_FIRST, RANK_ORDER_PIPELINE_FIRST };
 extern const char *const rank_order_names[];        // "tp-cp-ep-dp-pp", "tp-pp-dp"
-enum status report_launch(const struct plan *plan, enum launch_format format, enum rank_order order, const char **text, size_t *length,
-                          struct arena *arena, struct error *err);
+struct launch_request { enum launch_format format; enum rank_order order; int cores_per_rank; };       // cores: of a rankfile
+enum status report_launch(const struct plan *plan, const struct launch_request *request, const char **text, size_t *length, struct arena *arena,
+                          struct error *err);
+// The replica that each data-parallel rank is: in the order of the rings of the stages whose syncs take longest together.
+const int *report_data_ranks(const struct plan *plan, struct arena *arena);
+bool report_ring_is_launched(const struct plan *plan, int stage, const int *replicas);      // a ring in the order of ranks is the plan's
 
 // Every link that a placement uses, one a line, as CSV; and all links of the cluster as a map with those drawn on it (SVG), its axes
 // in the cluster's order or the plan's.

@@ -123,6 +123,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
 {
     static const char *const node_orders[] = {"cluster", "plan", NULL};
     struct about_links about = {.top = -1};
+    int64_t cores = 1;
     int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
     bool helped;
     const char *to = "-", *files[FILES_MOST], *layouts = NULL, *text;
@@ -131,6 +132,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
          "for people (default), Chrome/Perfetto JSON, Megatron-LM flags; a table of plans and verdicts; of a placement the links in use as CSV, a map of all links as SVG, and which host gets which rank: SLURM_HOSTFILE, Open MPI rankfile, torchrun's order"},
         {"--rank-order", OPTION_NAME, &order, 0, 0, rank_order_names, "how the framework numbers ranks: Megatron-LM's default, or --use-tp-pp-dp-mapping"},
+        {"--cores-per-rank", OPTION_INT, &cores, 1, 4096, NULL, "of a rankfile: so many cores of its host are bound to each rank (1)"},
         {"--layouts", OPTION_TEXT, &layouts, 0, 0, NULL, "instead of a plan: the fates of a space of layouts"},
         {"--top", OPTION_INT, &about.top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a placement: so many messages, the dearest first (10)"},
         {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders, "of the map: by switches as in the cluster, or replica after replica as in the plan"},
@@ -155,7 +157,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP) TRY(make_with_links(&plan, &about, &text, &length, arena, err));
     else if (format == FORMAT_TRACE) TRY(report_trace(&plan, &text, &length, arena, err));
     else if (format >= FORMAT_HOSTFILE)
-        TRY(report_launch(&plan, (enum launch_format)(format - FORMAT_HOSTFILE), (enum rank_order)order, &text, &length, arena, err));
+        TRY(report_launch(&plan, &(struct launch_request){(enum launch_format)(format - FORMAT_HOSTFILE), (enum rank_order)order, (int)cores}, &text, &length, arena, err));
     else
         TRY(report_megatron(&plan, find_problem(&plan, &problem, arena) ? &problem : NULL, &text, &length, arena, err));
     return file_write(to, text, length, err);

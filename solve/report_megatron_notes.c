@@ -4,9 +4,28 @@
 
 #include "solve/report_megatron.h"
 
+// Ranks on nodes: their hosts are another report's.
+static void put_nodes(const struct megatron *e)
+{
+    const struct plan *plan = e->plan;
+    const struct plan_placement *x = plan->placement;
+    const int *replicas = report_data_ranks(plan, e->out->arena);
+    report_print(e->out, "\n# Placement. The hosts of all ranks: plumbline report --format hostfile (srun -m arbitrary), rankfile (mpirun), hosts (torchrun),\n"
+                         "# with --rank-order tp-pp-dp where --use-tp-pp-dp-mapping is set. Pipeline ranks of each data-parallel rank:\n");
+    for (int d = 0; d < x->replica_count; d++) {
+        report_print(e->out, "#   %d:", d);
+        for (int r = 0; r < x->rank_count; r++) report_print(e->out, " %s", x->nodes[replicas[d] * x->rank_count + r]);
+        report_print(e->out, "\n");
+    }
+}
+
 void megatron_put_placement(const struct megatron *e)
 {
     const struct plan *plan = e->plan;
+    if (plan->placement) {
+        put_nodes(e);
+        return;
+    }
     report_print(e->out, "\n# Placement. Default rank order (tp-cp-ep-dp-pp): list the hosts (hostfile, "
                          "SLURM_HOSTFILE) so that the ranks\n"
                          "# fall on these node groups:\n");

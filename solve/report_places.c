@@ -32,6 +32,33 @@ static void print_nodes(struct report_out *out, const struct plan *plan)
 
 // ---- rings
 
+// NCCL joins the nodes of a ring in the order of their ranks, and that order is one for all stages.
+static void print_launched(struct report_out *out, const struct plan *plan, const struct report_links *links)
+{
+    const struct plan_placement *x = plan->placement;
+    const int *replicas = report_data_ranks(plan, out->arena);
+    const char *order = "";
+    struct report_link dearest, worst = {.stage = -1};
+    int alike = 0, slower = 0;
+    for (int at = 0; at < x->replica_count; at++) order = arena_print(out->arena, "%s%s%d", order, at ? " " : "", replicas[at]);
+    for (int stage = 0; stage < plan->stage_count; stage++) {
+        if (report_ring_is_launched(plan, stage, replicas)) {
+            alike++;
+        } else if (links && report_dearest_in_order(links, stage, replicas, &dearest, out->arena) && report_ring_excess(links, &dearest) > 1) {
+            slower++;
+            if (worst.stage < 0 || report_ring_excess(links, &dearest) > report_ring_excess(links, &worst)) worst = dearest;
+        }
+    }
+    report_print(out, "  as launched (hostfile, rankfile, hosts): data-parallel ranks are replicas %s; rings in that order, as NCCL joins them,\n", order);
+    report_print(out, "  are these rings in %d of %d stages", alike, plan->stage_count);
+    if (worst.stage >= 0)
+        report_print(out, ", slower in %d: at worst stage %d over %s with %s GB/s, about %.3g times its sync", slower, worst.stage,
+                     link_text(links, worst.from, worst.to, out->arena), gigabytes_per_s(worst.link.link.bytes_per_s, out->arena), report_ring_excess(links, &worst));
+    else if (links && alike < plan->stage_count)
+        report_print(out, ", and no slower in the others");
+    report_print(out, "\n");
+}
+
 static void print_rings(struct report_out *out, const struct plan *plan, const struct report_links *links)
 {
     static const char *const headings[] = {"stage", "sync in ms", "dearest link", "GB/s", "of best", "ring of nodes"};
@@ -56,6 +83,7 @@ static void print_rings(struct report_out *out, const struct plan *plan, const s
     report_table_print(out, &t);
     if (links && links->best_ring_bytes_per_s > 0)
         report_print(out, "  no ring of %d device groups has all its links faster than %s GB/s\n", x->replica_count, gigabytes_per_s(links->best_ring_bytes_per_s, out->arena));
+    if (x->replica_count > 2) print_launched(out, plan, links);
 }
 
 // ---- links

@@ -138,7 +138,7 @@ static void find_critical(int64_t *critical, const struct plan *plan, struct are
 
 // ---- the links in use
 
-struct finding { struct report_links *l; const int64_t *critical; struct error *err; };
+struct finding { struct report_links *l; const int64_t *critical; int transport; struct arena *arena; struct error *err; };     // transport: of the ring at hand
 
 static enum status add_link(struct finding *f, enum link_use use, int stage, int replica, int to_replica, int from_rank, int to_rank)
 {
@@ -153,7 +153,8 @@ static enum status add_link(struct finding *f, enum link_use use, int stage, int
     if (use == USE_FORWARD) link->ns = x->send_forward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_BACKWARD) link->ns = x->send_backward_ns[replica * l->plan->stage_count + stage];
     if (use == USE_EMBEDDING && replica == x->slowest) link->ns = l->plan->embedding_sync_ns;
-    if (!places_used_link(&link->link, &l->problem, link->from, link->to, ring))
+    bool joined = ring ? places_ring_link(&link->link, &l->problem, link->from, link->to, f->transport) : places_used_link(&link->link, &l->problem, link->from, link->to, false);
+    if (!joined)
         return fail(f->err, BAD_INPUT, "%s: placement: nothing joins node '%s' to node '%s'", l->plan->document.path,
                     l->problem.cluster.places.nodes[link->from].name, l->problem.cluster.places.nodes[link->to].name);
     l->count++;
@@ -180,6 +181,15 @@ static double ring_s(const struct report_links *l, const struct report_link *x)
     return 2 * (ranks - 1) * (x->link.link.latency_s + (double)l->plan->stages[x->stage].memory.gradient_bytes / ranks / x->link.link.bytes_per_s);
 }
 
+// A ring goes over what all its nodes have in common.
+static int ring_transport(const struct report_links *l, int rank, struct arena *arena)
+{
+    const struct plan_placement *x = l->plan->placement;
+    int *nodes = TAKE(arena, x->replica_count, int);
+    for (int replica = 0; replica < x->replica_count; replica++) nodes[replica] = l->node[replica * x->rank_count + rank];
+    return places_transport(&l->problem, nodes, x->replica_count);
+}
+
 static enum status add_rings(struct finding *f, const struct schedule_request *q)
 {
     struct report_links *l = f->l;
@@ -187,6 +197,7 @@ static enum status add_rings(struct finding *f, const struct schedule_request *q
     for (int stage = 0; stage < l->plan->stage_count && x->replica_count > 1; stage++) {
         const int *ring = x->rings + stage * x->replica_count;
         int rank = schedule_rank_of(q, stage), first = l->count, dearest = l->count;
+        f->transport = ring_transport(l, rank, f->arena);
         for (int at = 0; at < x->replica_count; at++) {
             TRY(add_link(f, USE_RING, stage, ring[at], ring[(at + 1) % x->replica_count], rank, rank));
             if (ring_s(l, &l->items[l->count - 1]) > ring_s(l, &l->items[dearest])) dearest = l->count - 1;
@@ -226,7 +237,7 @@ enum status report_links_find(struct report_links *l, const struct plan *plan, c
     int64_t *critical = TAKE(arena, LINK_USE_COUNT * plan->stage_count, int64_t);
     find_critical(critical, plan, arena);
     l->items = TAKE(arena, (3 * plan->stage_count + 2) * x->replica_count, struct report_link);
-    struct finding f = {l, critical, err};
+    struct finding f = {l, critical, TRANSPORT_OWN, arena, err};
     TRY(add_transfers(&f, &request, USE_FORWARD));
     TRY(add_transfers(&f, &request, USE_BACKWARD));
     TRY(add_rings(&f, &request));
@@ -240,6 +251,28 @@ const struct report_link *report_dearest(const struct report_links *l, int stage
     for (int i = 0; i < l->count; i++)
         if (l->items[i].use == USE_RING && l->items[i].stage == stage && l->items[i].dearest) return &l->items[i];
     return NULL;
+}
+
+bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas, struct report_link *dearest, struct arena *arena)
+{
+    const struct plan_placement *x = l->plan->placement;
+    struct schedule_request request = plan_request(l->plan);
+    int rank = schedule_rank_of(&request, stage), transport = ring_transport(l, rank, arena);
+    for (int at = 0; at < x->replica_count; at++) {
+        int sender = replicas[at], receiver = replicas[(at + 1) % x->replica_count];
+        struct report_link link = {.use = USE_RING, .stage = stage, .replica = sender, .to_replica = receiver, .ns = -1,
+                                   .from = l->node[sender * x->rank_count + rank], .to = l->node[receiver * x->rank_count + rank]};
+        link.best = best_of(l, true, link.from, link.to);
+        if (!places_ring_link(&link.link, &l->problem, link.from, link.to, transport)) return false;
+        if (!at || ring_s(l, &link) > ring_s(l, dearest)) *dearest = link;
+    }
+    return true;
+}
+
+double report_ring_excess(const struct report_links *l, const struct report_link *dearest)
+{
+    double own = ring_s(l, report_dearest(l, dearest->stage)), other = ring_s(l, dearest);
+    return own > 0 && other > own ? other / own : 1;
 }
 
 static int by_time(const void *a, const void *b)

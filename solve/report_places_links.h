@@ -40,6 +40,10 @@ enum status report_links_find(struct report_links *l, const struct plan *plan, c
 static inline double report_share(const struct report_link *x) { return x->best->bytes_per_s > 0 ? x->link.link.bytes_per_s / x->best->bytes_per_s : 1; }
 // The dearest link of a stage's ring; NULL: it has none.
 const struct report_link *report_dearest(const struct report_links *l, int stage);
+// The dearest link of the stage's ring if it went in this order of replicas. false: nothing joins two of them.
+bool report_dearest_in_order(const struct report_links *l, int stage, const int *replicas, struct report_link *dearest, struct arena *arena);
+// How much longer a ring with this dearest link takes than the stage's own: 1 where no longer. An estimate by bandwidth and latency.
+double report_ring_excess(const struct report_links *l, const struct report_link *dearest);
 // By `use`, the slowest first: those with the greatest time, then the least bandwidth. Returns how many.
 int report_links_sorted(const struct report_links *l, enum link_use first, enum link_use last, const struct report_link **sorted);
 

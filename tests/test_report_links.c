@@ -138,7 +138,11 @@ static int check_message(const struct trial *t, const struct report_link *x)
 static int64_t ring_price(const struct trial *t, int stage, int from, int to)
 {
     const struct plan_stage *s = &t->plan.stages[stage];
-    size_t pair = (size_t)from * NODES + (size_t)to;
+    const struct plan_placement *x = t->plan.placement;
+    struct schedule_request request = plan_request(&t->plan);
+    int nodes[NODES * 2];
+    for (int r = 0; r < x->replica_count; r++) nodes[r] = places_find(&t->problem.cluster.places, x->nodes[r * x->rank_count + schedule_rank_of(&request, stage)]);
+    size_t pair = priced_ring_offset(t->priced.places, nodes, x->replica_count) + (size_t)from * NODES + (size_t)to;
     int64_t ns = t->priced.places->ring_constant_ns[s->gradient_option][pair];
     for (int layer = s->first_layer; layer < s->first_layer + s->layer_count; layer++) ns += t->priced.places->ring_ns[priced_run_of(&t->priced, layer)][s->gradient_option][pair];
     return ns;
@@ -173,8 +177,8 @@ static int check_links(const struct trial *t, int origins[5])
         if (l->use == USE_FORWARD || l->use == USE_BACKWARD) explained += check_message(t, l);
     }
     if (t->plan.layout.virtual_stages == 1) assert_int_equal(messages[USE_FORWARD], (t->plan.stage_count - 1) * t->plan.placement->replica_count);
-    bool compressed = t->priced.gradient_option_count > 1, unlike = t->problem.cluster.group_count > 1;
-    for (int stage = 0; stage < t->plan.stage_count && t->plan.placement->replica_count > 1 && !compressed && !unlike; stage++) check_ring(t, stage);
+    bool compressed = t->priced.gradient_option_count > 1;
+    for (int stage = 0; stage < t->plan.stage_count && t->plan.placement->replica_count > 1 && !compressed; stage++) check_ring(t, stage);
     return explained;
 }
 
