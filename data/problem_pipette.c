@@ -27,6 +27,7 @@ static const char *wrong_key(const struct problem *p, const char **expected)
         {job->boundary_option_count > 0, "boundary_options", "none"},
         {job->gradient_option_count > 0, "gradient_options", "none"},
         {job->placement.homogeneous_groups, "placement.homogeneous_groups", "false"},
+        {job->placement.uneven_micro_batches, "placement.uneven_micro_batches", "false"},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         *expected = keys[i].expected;

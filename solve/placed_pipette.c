@@ -9,7 +9,7 @@
 #include "solve/placed_parts.h"
 #include "solve/solve_parts.h"
 
-static const struct chains_settings effort = {.starts = 4, .moves = 40000};
+enum { STARTS = 4, MOVES_PER_PAIR = 150 };       // of the search by chance
 
 struct rows {
     const struct priced *priced;
@@ -73,13 +73,13 @@ static void search_up_to(struct rows *r, int64_t inner_ns, int64_t seed)
 {
     struct arena_mark mark = arena_set_mark(r->arena);
     int all = r->priced->places->node_count, count = 0, *nodes = TAKE(r->arena, all, int);
-    struct chains_settings settings = effort;
+    struct chains_settings settings = {.starts = STARTS, .seed = (uint64_t)seed};
     struct chains_result found;
-    settings.seed = (uint64_t)seed;
     for (int node = 0; node < all; node++)
         if (r->length > 1 ? r->priced->places->nodes[node].slots > 0 : may_be_first(r, node, inner_ns)) nodes[count++] = node;
     if (count >= r->count * r->length) {
         struct chains c = chains_of(r, nodes, count, inner_ns);
+        settings.moves = MOVES_PER_PAIR * count * count;
         chains_solve(&found, &c, &settings, r->arena);
         if (found.bound < CHAIN_NONE && found.bound + inner_ns < r->bound) r->bound = found.bound + inner_ns;
         if (found.value < CHAIN_NONE && found.value + inner_ns < r->value) {
