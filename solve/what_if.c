@@ -8,7 +8,7 @@
 
 #include "data/file.h"
 #include "formulate/choices.h"
-#include "formulate/longest.h"
+#include "formulate/objective.h"
 #include "solve/verify.h"
 
 static const char *stem_of(const char *path, struct arena *arena)
@@ -91,7 +91,7 @@ enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier, c
     *standing_ns = 0;
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(choices_build(&choices, priced, &schedule, arena, err));
-    TRY(graph_compile(&graph, &schedule, arena, err));
+    TRY(objective_graph(&graph, priced, &schedule, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
     int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
     if (earlier->stage_count != priced->stage_count || !choices_from_plan(chosen, &choices, earlier) || !choices_fit_together(&choices, chosen)) return OK;

@@ -37,11 +37,28 @@ struct seen { int placed, several, apart, transports, uneven; };
 static void assert_best(const struct problem *problem, const struct plan *plan, int64_t best, int trial, struct arena *arena)
 {
     struct error err = {OK, ""};
-    if (plan->iteration_ns != best || plan->bound_ns != best)
-        fail_msg("trial %d: %lld of %lld, bound %lld", trial, (long long)plan->iteration_ns, (long long)best, (long long)plan->bound_ns);
+    if (plan_value_ns(plan) != best || plan->bound_ns != best)
+        fail_msg("trial %d: %lld of %lld, bound %lld", trial, (long long)plan_value_ns(plan), (long long)best, (long long)plan->bound_ns);
     struct verdict verdict;
     assert_int_equal(verify_plan(&verdict, plan, problem, arena, &err), OK);
     if (!verdict.accepted) fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
+}
+
+// A load that is off by more than roundings allow.
+static void expect_load_is_heard(const struct problem *problem, const struct plan *plan, struct arena *arena)
+{
+    struct plan wrong = *plan;
+    struct error err = {OK, ""};
+    wrong.outcome = OUTCOME_OPEN;
+    wrong.bound_ns = 0;
+    for (int off = -1000; off <= 1000; off += 1000) {
+        struct verdict verdict;
+        wrong.objective_ns = plan->objective_ns + off;
+        if (wrong.objective_ns < 1) continue;
+        assert_int_equal(verify_plan(&verdict, &wrong, problem, arena, &err), OK);
+        assert_int_equal(verdict.accepted, off == 0);
+        for (int i = 0; i < verdict.violation_count; i++) assert_string_equal(verdict.violations[i].rule, "objective");
+    }
 }
 
 static void count(struct seen *seen, const struct problem *problem, const struct priced *priced, const struct plan *plan)
@@ -56,7 +73,7 @@ static void count(struct seen *seen, const struct problem *problem, const struct
     seen->uneven += uneven;
 }
 
-static struct seen solve_trials(bool uneven, int trial_count, void **state)
+static struct seen solve_trials(bool uneven, enum objective objective, int trial_count, void **state)
 {
     struct seen seen = {0};
     for (int trial = 0; trial < trial_count; trial++) {
@@ -68,6 +85,7 @@ static struct seen solve_trials(bool uneven, int trial_count, void **state)
         struct solve_settings settings;
         struct error err = {OK, ""};
         random_placed_problem(&problem, &rng, uneven, *state);
+        problem.job.objective = objective;
         if (price_problem(&priced, &problem, *state, &err) != OK) fail_msg("trial %d: %s", trial, err.text);
         int64_t best = best_placement(&problem, &priced, 60000, *state);
         if (best >= 0) {
@@ -76,6 +94,7 @@ static struct seen solve_trials(bool uneven, int trial_count, void **state)
             if (placed_solve(&result, &priced, &settings, NULL, NULL, *state, &err) != OK) fail_msg("trial %d: %s", trial, err.text);
             if (best < INT64_MAX) {
                 assert_best(&problem, &result.plan, best, trial, *state);
+                if (objective == OBJECTIVE_MAX_LOAD) expect_load_is_heard(&problem, &result.plan, *state);
                 count(&seen, &problem, &priced, &result.plan);
             } else if (result.plan.outcome != OUTCOME_INFEASIBLE) {
                 fail_msg("trial %d: a plan, %lld ns, where there is none", trial, (long long)result.plan.iteration_ns);
@@ -90,19 +109,25 @@ static struct seen solve_trials(bool uneven, int trial_count, void **state)
 
 static void test_all_placements(void **state)
 {
-    struct seen seen = solve_trials(false, trials, state);
+    struct seen seen = solve_trials(false, OBJECTIVE_ITERATION_TIME, trials, state);
     assert_true(seen.placed * 6 > trials && seen.several * 12 > trials && seen.apart * 12 > trials && !seen.uneven);
+}
+
+static void test_all_loads(void **state)
+{
+    struct seen seen = solve_trials(false, OBJECTIVE_MAX_LOAD, trials, state);
+    assert_true(seen.placed * 6 > trials && seen.several * 12 > trials && seen.apart * 12 > trials);
 }
 
 static void test_all_uneven(void **state)
 {
-    struct seen seen = solve_trials(true, trials, state);
+    struct seen seen = solve_trials(true, OBJECTIVE_ITERATION_TIME, trials, state);
     assert_true(seen.placed * 8 > trials && seen.several * 8 > trials && seen.apart * 12 > trials && seen.uneven * 20 > trials);
 }
 
 int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
-        const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_placements), cmocka_unit_test(test_all_uneven)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_placements), cmocka_unit_test(test_all_loads), cmocka_unit_test(test_all_uneven)};
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -246,6 +246,31 @@ static void all_rings(const struct oracle *o, const struct links *links, int *or
     keep_ring(o, rings, each);
 }
 
+// The busiest rank or link direction: one stage a rank, so boundaries are pairs of ranks.
+static int64_t greatest_load(const struct priced *p, const int64_t *durations)
+{
+    int64_t ranks[PLACES] = {0}, most = 0;
+    int stages = p->stage_count;
+    for (int s = 0; s < stages; s++) ranks[s] += durations[symbol_index(stages, SYMBOL_WEIGHT, s)];
+    for (int s = 0; s < stages; s++)
+        for (int back = 0; back < 2; back++) {
+            int64_t link = 0;
+            for (int slice = 0; slice < p->slice_count; slice++) {
+                int pass = slice ? symbol_slice_kind(slice, back ? SLICE_BACKWARD : SLICE_FORWARD) : back ? SYMBOL_BACKWARD : SYMBOL_FORWARD;
+                int send = slice ? symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) : back ? SYMBOL_SEND_BACKWARD : SYMBOL_SEND_FORWARD;
+                ranks[s] += durations[symbol_index(stages, pass, s)];
+                if (s + 1 == stages) continue;
+                int64_t held = durations[symbol_index(stages, send + PART_BLOCKING, s)] + durations[symbol_index(stages, send + PART_OVERHEAD, s)];
+                ranks[s] += held;
+                ranks[s + 1] += held;
+                link += durations[symbol_index(stages, send + PART_LINK, s)];
+            }
+            most = larger(most, link);
+        }
+    for (int s = 0; s < stages; s++) most = larger(most, ranks[s]);
+    return most;
+}
+
 static int64_t time_of_replica(const struct oracle *o, int r, int64_t (*syncs)[PLACES])
 {
     const struct number *n = o->numbers[o->micro_batches[r]];
@@ -256,7 +281,7 @@ static int64_t time_of_replica(const struct oracle *o, int r, int64_t (*syncs)[P
         durations[symbol_index(o->stages, SYMBOL_SYNC, s)] = syncs[s][r];
     }
     bool joined = choices_node_transfers(&n->choices, o->chosen + r * o->stages, o->node + r * o->stages, durations);
-    int64_t time_ns = joined ? pipeline_time(&n->schedule, durations, o->arena) : INT64_MAX;
+    int64_t time_ns = !joined ? INT64_MAX : o->priced->objective == OBJECTIVE_MAX_LOAD ? greatest_load(o->priced, durations) : pipeline_time(&n->schedule, durations, o->arena);
     arena_reset(o->arena, mark);
     return time_ns;
 }
