@@ -8,7 +8,7 @@
 
 // In evaluations of a placement.
 static const int64_t search_evaluations = 60000;
-static const int64_t tree_effort = 20000;
+static const int64_t tree_effort = 300 * 1000;        // boxes of choices x stages squared
 static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32 };
 static const double share_for_relaxation = 0.5;        // of a time limit

@@ -147,10 +147,10 @@ static struct sight look(struct place_tree *t, const int *node, int replica, boo
     struct box_search_settings settings = {.target_ns = t->best->time_ns, .gap = t->settings->gap, .boxes_max = boxes_max,
                                            .should_stop = t->settings->should_stop, .argument = t->settings->stop_argument};
     struct box_search_result r;
-    t->effort++;
+    t->effort += t->p->stages * t->p->stages;
     if (!placed_view_make(&view, t->views, &part, replica, barred, arena)) return sight;
     box_search(&r, &view.choices, t->p->own->graph, &settings, arena);
-    t->effort += r.boxes;
+    t->effort += r.boxes * t->p->stages * t->p->stages;
     sight.finished = r.finished;
     sight.bound_ns = smaller(r.bound_ns, sight.bound_ns);
     sight.found = r.found_better;
