@@ -47,6 +47,17 @@ struct removed_choice {
     int64_t amount;             // bytes over the limit; index of the rule; bound in ns
 };
 
+// What the transfers of all boundaries take together beyond the least of each by itself: where the ranks' nodes are still open,
+// boundaries cannot all have the best link.
+struct joint_transfers {
+    // coefficients[symbol_count], multiples of 2^-40: the least of the sum over symbols of coefficient x (transfer - least), rounded
+    // down to multiples of 2^-fraction_bits ns.
+    int64_t (*excess)(void *of, const int64_t *coefficients, int fraction_bits);
+    // The transfers for which it was the least, the last time it was asked.
+    void (*put)(void *of, int64_t *durations);
+    void *of;
+};
+
 struct choices {
     const struct priced *priced;
     const struct schedule *schedule;
@@ -56,6 +67,7 @@ struct choices {
     struct stage_choices *stages;           // [stage_count]
     // [boundary]: what stands for the priced document's cuts at this boundary, where boundaries are not all alike; NULL: they are.
     const struct priced_cut *const *boundary_cuts;
+    const struct joint_transfers *joint;    // NULL: every boundary by itself
     int virtual_stages, rank_count;         // of the schedule
     struct rank_peaks *peaks;               // [rank], NULL with one stage a rank
     struct stage_least *least;              // [stage], NULL with one stage a rank

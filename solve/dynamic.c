@@ -235,6 +235,8 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
     for (int r = 0; r < dynamic_resource_count(d); r++)
         if (price_of(d, box, r))
             *priced_limits += (wide)price_of(d, box, r) * dynamic_resource_limit(d, r);
+    if (d->c->joint)
+        *priced_limits -= d->c->joint->excess(d->c->joint->of, box->coefficients, d->fraction_bits);
     for (int s = 0; s < d->stage_count; s++) {
         cost_choices(d, box, s);
         cost_boundary(d, box, s);

@@ -318,6 +318,8 @@ static void learn_from_plan(struct box_closer *b, const struct choice_box *box, 
 {
     bool fits = true;
     if (choices_durations(b->c, b->chosen, b->durations)) {
+        if (b->c->joint)
+            b->c->joint->put(b->c->joint->of, b->durations);
         box_meet_plan(b, b->chosen, a);
         game_add_path(b->game, box_pool_path(b, b->counts), b->counts);
         add_plan(b);
@@ -362,12 +364,15 @@ static void evaluate_only_plan(struct box_closer *b, bool *const *allowed, struc
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (allowed[s][i])
                 b->chosen[s] = i;
+    int64_t proven_ns = b->c->joint ? a->bound_ns : 0;      // boundaries each by itself may say less
     a->single = true;
     a->bound_ns = INT64_MAX;
     if (!choices_fit_together(b->c, b->chosen) || !choices_durations(b->c, b->chosen, b->durations))
         return;
     a->bound_ns = graph_longest(b->g, b->durations, b->counts);
     box_pool_path(b, b->counts);
+    if (a->bound_ns < proven_ns)
+        a->bound_ns = proven_ns;
     if (a->bound_ns < a->found_ns) {
         a->found_ns = a->bound_ns;
         memcpy(a->found, b->chosen, (size_t)b->stages * sizeof *b->chosen);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "solve/chains.h"
+#include "solve/placed_joint.h"
 #include "solve/placed_view.h"
 
 struct placed_views {
@@ -240,6 +241,7 @@ bool placed_view_make(struct placed_view *v, struct placed_views *views, const s
     const struct priced_cut **cuts = TAKE(arena, p->stages, const struct priced_cut *);
     for (int s = 0; s + 1 < p->stages; s++) cuts[s] = boundary_cuts(&m, s);
     v->choices.boundary_cuts = cuts;
+    if (p->stages == p->ranks) v->choices.joint = placed_joint_make(p, &v->choices, part->node + replica * p->ranks, part->left, arena);
     if (p->priced->has_embedding_sync && choices_rank_of(p->c, 0) != choices_rank_of(p->c, p->stages - 1)) {
         v->priced.embedding_sync_ns = TAKE(arena, p->priced->group_count * p->priced->group_count, int64_t);
         least_pairs(&m, choices_rank_of(p->c, 0), choices_rank_of(p->c, p->stages - 1), v->priced.embedding_sync_ns, p->priced->places->embedding_sync_ns, 1, 1);
