@@ -231,7 +231,17 @@ static double load_of(const struct priced *priced, int group)
     return load;
 }
 
-// Of the fastest group some pipeline has no more than its share; of the others it may have all. With uneven micro-batches
+// Whether all replicas of a stage that has one on the group must stand on it.
+static bool keeps_to_itself(const struct pricing *x, int group)
+{
+    bool alone = x->problem->job.placement.homogeneous_groups;
+    for (int g = 0; g < x->priced->group_count && alone; g++)
+        alone = g == group || x->priced->groups[g].excluded || !places_alike(&x->problem->cluster, g, group);
+    return alone;
+}
+
+// Of the fastest group some pipeline has no more than its share, and of one that keeps to itself none has more; of the others
+// it may have all. With uneven micro-batches
 // the one that has the most of those may have all of the fastest as well.
 static void relax_slots(struct pricing *x)
 {
@@ -242,7 +252,10 @@ static void relax_slots(struct pricing *x)
         priced->groups[g].slots = node_slots(x, g) * x->problem->cluster.groups[g].nodes;
         if (fastest < 0 || load_of(priced, g) < load_of(priced, fastest)) fastest = g;
     }
-    if (fastest >= 0 && !priced->places->micro_batches_together) priced->groups[fastest].slots /= (int)x->d;
+    for (int g = 0; g < priced->group_count; g++) {
+        bool shared = (g == fastest && !priced->places->micro_batches_together) || (!priced->groups[g].excluded && keeps_to_itself(x, g));
+        if (shared) priced->groups[g].slots /= (int)x->d;
+    }
 }
 
 enum status price_nodes(struct pricing *x, struct error *err)

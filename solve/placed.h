@@ -46,6 +46,7 @@ struct placed_settings {
     bool (*should_stop)(void *);
     void *stop_argument;
     const struct placed_plan *start;
+    int64_t enough_ns;              // a plan that takes no more ends the search; 0: none does
 };
 bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen, const struct placed_settings *settings, struct arena *arena);
 

@@ -23,7 +23,7 @@ struct search {
 
 static bool is_over(const struct search *s)
 {
-    return s->evaluations >= s->settings->evaluations || (s->settings->should_stop && s->settings->should_stop(s->settings->stop_argument));
+    return s->evaluations >= s->settings->evaluations || s->best->time_ns <= s->settings->enough_ns || (s->settings->should_stop && s->settings->should_stop(s->settings->stop_argument));
 }
 
 // ---- choices that go with the nodes

@@ -142,7 +142,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed_plan best = placed_plan_empty(placed, arena);
-    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL};
+    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
     bool found = told && placed_search(placed, &best, chosen, &search, arena), proven = false;
     struct beginning beginning;
     if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));

@@ -255,6 +255,74 @@ static void test_published_splits(void **state)
     assert_int_equal(blocks[1], 22);
 }
 
+// The choice of least load for these layers on the group; NULL: there is none.
+static const struct choice *choice_of(const struct choices *c, int stage, int layers, int group)
+{
+    const struct choice *best = NULL;
+    for (int i = 0; i < c->stages[stage].count; i++) {
+        const struct choice *x = &c->stages[stage].items[i];
+        if (x->layer_count == layers && x->group == group && (!best || x->load_ns < best->load_ns)) best = x;
+    }
+    return best;
+}
+
+// Two stages, one on each cluster's node, two replicas that are neighbours there: every order and every split, played.
+static int64_t best_apart(const struct problem *p, int blocks, int *in_first, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct priced priced;
+    struct schedule schedule;
+    struct choices c;
+    if (price_problem(&priced, p, arena, &err) != OK) fail_msg("%s", err.text);
+    struct schedule_request request = schedule_request_of(&priced);
+    assert_int_equal(schedule_build(&schedule, &request, arena, &err), OK);
+    assert_int_equal(choices_build(&c, &priced, &schedule, arena, &err), OK);
+    int64_t best = INT64_MAX, *durations = TAKE(arena, symbol_count(2, 1), int64_t);
+    for (int order = 0; order < 2; order++)
+        for (int first = 1; first < blocks; first++) {
+            const int nodes[2] = {order, 1 - order};
+            const struct choice *stages[2] = {choice_of(&c, 0, first + 1, nodes[0]), choice_of(&c, 1, blocks - first + 1, nodes[1])};
+            if (!stages[0] || !stages[1]) continue;
+            memset(durations, 0, (size_t)symbol_count(2, 1) * sizeof *durations);
+            for (int s = 0; s < 2; s++) {
+                choices_stage_durations(&c, s, stages[s], durations);
+                durations[symbol_index(2, SYMBOL_SYNC, s)] = choice_ring_sync_ns(&c, s, stages[s], (size_t)(nodes[s] * 2 + nodes[s]));
+            }
+            assert_true(choices_node_transfers(&c, stages, nodes, durations));
+            int64_t ns = pipeline_time(&schedule, durations, arena);
+            if (ns >= best) continue;
+            best = ns;
+            *in_first = order ? blocks - first : first;
+        }
+    return best;
+}
+
+// By enumeration, and by the published rule up to what embedding and head weigh: they are a stage's layers as well.
+static void test_splits_by_speed(void **state)
+{
+    static const double shares[] = {0.52, 0.55, 0.62, 0.7, 0.8};
+    static const int layers[] = {10, 30, 48};
+    for (size_t i = 0; i < ARRAY_LENGTH(shares); i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(layers); k++) {
+            struct arena_mark mark = arena_set_mark(*state);
+            struct clusters_request r = small_request();
+            struct problem p;
+            struct plan plan;
+            int blocks[2], enumerated = 0;
+            r.share = shares[i], r.layers = layers[k], r.micro_batches = 24;
+            make_problem(&p, &r, *state);
+            p.job.memory_fraction = 1;
+            solve(&plan, &p, *state);
+            assert_accepted(&plan, &p, *state);
+            int64_t best = best_apart(&p, layers[k], &enumerated, *state);
+            count_blocks(&plan, layers[k], blocks);
+            if (plan.iteration_ns != best || plan.bound_ns != best || blocks[0] != enumerated || abs(blocks[0] - (int)(shares[i] * layers[k])) > 2)
+                fail_msg("%g of %d: %d blocks in %lld ns, enumerated %d in %lld ns", shares[i], layers[k], blocks[0], (long long)plan.iteration_ns, enumerated, (long long)best);
+            printf("%g of %d layers: %d + %d\n", shares[i], layers[k], blocks[0], blocks[1]);
+            arena_reset(*state, mark);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -262,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_measured_links),
         cmocka_unit_test(test_homogeneous_groups),
         cmocka_unit_test(test_published_splits),
+        cmocka_unit_test(test_splits_by_speed),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
