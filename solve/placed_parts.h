@@ -78,7 +78,7 @@ void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *be
 // placed_pipette.c: as placed_solve, for the objective pipette.
 struct solve_result;
 struct solve_settings;
-enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct arena *arena,
-                                 struct error *err);
+enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                                 const volatile int *stop, struct arena *arena, struct error *err);
 
 #endif

@@ -9,8 +9,6 @@
 #include "solve/placed_parts.h"
 #include "solve/solve_parts.h"
 
-enum { STARTS = 4, MOVES_PER_PAIR = 150 };       // of the search by chance
-
 struct rows {
     const struct priced *priced;
     const struct priced_pipette *prices;
@@ -18,6 +16,7 @@ struct rows {
     int count, length;          // of rows
     int *order;                 // [row * length + rank]: nodes of the best there is; its value is CHAIN_NONE and more without any
     int64_t value, bound;
+    struct solving *solving;
     struct arena *arena;
 };
 
@@ -69,17 +68,18 @@ static struct chains chains_of(const struct rows *r, const int *nodes, int node_
 }
 
 // All rows whose first nodes cost inner_ns at most.
-static void search_up_to(struct rows *r, int64_t inner_ns, int64_t seed)
+static void search_up_to(struct rows *r, int64_t inner_ns)
 {
     struct arena_mark mark = arena_set_mark(r->arena);
     int all = r->priced->places->node_count, count = 0, *nodes = TAKE(r->arena, all, int);
-    struct chains_settings settings = {.starts = STARTS, .seed = (uint64_t)seed};
     struct chains_result found;
     for (int node = 0; node < all; node++)
         if (r->length > 1 ? r->priced->places->nodes[node].slots > 0 : may_be_first(r, node, inner_ns)) nodes[count++] = node;
     if (count >= r->count * r->length) {
         struct chains c = chains_of(r, nodes, count, inner_ns);
-        settings.moves = MOVES_PER_PAIR * count * count;
+        struct chains_settings settings = chains_settings_for(&c, (uint64_t)r->solving->settings->seed);
+        settings.should_stop = solving_should_stop;
+        settings.stop_argument = r->solving;
         chains_solve(&found, &c, &settings, r->arena);
         if (found.bound < CHAIN_NONE && found.bound + inner_ns < r->bound) r->bound = found.bound + inner_ns;
         if (found.value < CHAIN_NONE && found.value + inner_ns < r->value) {
@@ -96,7 +96,7 @@ static int compare_prices(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void search(struct rows *r, int64_t seed)
+static void search(struct rows *r)
 {
     int nodes = r->priced->places->node_count, count = 0;
     int64_t *prices = TAKE(r->arena, nodes, int64_t);
@@ -106,7 +106,7 @@ static void search(struct rows *r, int64_t seed)
         if (fits(r, 0, node)) prices[count++] = r->prices->inner_ns[node];
     if (count) qsort(prices, (size_t)count, sizeof *prices, compare_prices);
     for (int i = 0; i < count; i++)
-        if (i + 1 == count || prices[i + 1] > prices[i]) search_up_to(r, prices[i], seed);
+        if (i + 1 == count || prices[i + 1] > prices[i]) search_up_to(r, prices[i]);
 }
 
 // ---- the plan
@@ -152,11 +152,11 @@ static void put_objective(struct plan *plan, const struct rows *r, struct arena 
     plan->bound_ns = r->bound < plan->objective_ns ? r->bound : plan->objective_ns;
 }
 
-enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct arena *arena,
-                                 struct error *err)
+enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                                 const volatile int *stop, struct arena *arena, struct error *err)
 {
-    struct solving s = {.priced = priced, .settings = settings, .begin_s = clock_s(), .arena = arena};
-    struct rows rows = {.priced = priced, .prices = priced->places->pipette, .length = priced->rank_count, .arena = arena};
+    struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
+    struct rows rows = {.priced = priced, .prices = priced->places->pipette, .length = priced->rank_count, .solving = &s, .arena = arena};
     struct schedule_request request = schedule_request_of(priced);
     struct plan *plan = &r->plan;
     rows.count = priced->layout.data / rows.prices->replicas_per_node;
@@ -165,7 +165,7 @@ enum status placed_solve_pipette(struct solve_result *r, const struct priced *pr
     TRY(placed_open(&placed, priced, arena, err));
     struct placed_plan best = placed_plan_empty(placed, arena);
     find_choices(&rows, placed);
-    search(&rows, settings->seed);
+    search(&rows);
     if (rows.value < CHAIN_NONE) {
         place(&rows, placed, &best);
         placed_evaluate(placed, &best, INT64_MAX);

@@ -124,7 +124,7 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
-    if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, arena, err);
+    if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, stop, arena, err);
     struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
     struct solve_settings relaxed = *settings;
     struct solve_result first;

@@ -22,7 +22,7 @@
 enum { NODES_MAX = 7 };
 
 static struct error err;
-static int trials = 250;
+static int trials = 120;
 
 static int forget_error(void **state)
 {
