@@ -3,6 +3,7 @@
 #define PLUMBLINE_SOLVE_PLACED_PARTS_H
 
 #include "solve/placed.h"
+#include "solve/solve.h"
 
 enum { PLACED_ROWS_MAX = 128, PLACED_ROWS_OF_MANY = 40 };
 
@@ -64,6 +65,18 @@ void placed_spread(const struct placed *p, struct placed_plan *plan);
 bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches);
 // The layers and options of like[stage], choices under p's own number, on the plan's nodes. false: they do not fit.
 bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like);
+// Raises a bound on all plans, which some replica with p's own number of micro-batches keeps already, towards the one wanted
+// (placed_share.c). relaxed: the program over groups (placed_relax).
+struct placed_share_settings {
+    const struct solve_settings *solve;
+    double time_limit_s;                    // of one program
+    const volatile int *stop;
+    bool (*should_stop)(void *argument);
+    void *stop_argument;
+};
+enum status placed_share(struct placed *p, const struct priced *relaxed, int64_t wanted_ns, int64_t *bound_ns, const struct placed_share_settings *settings,
+                         struct arena *arena, struct error *err);
+
 // Whether stages that share a rank stand on one group and fit into its memory.
 bool placed_fits_ranks(struct placed *p, const struct placed_plan *plan);
 

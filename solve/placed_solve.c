@@ -10,8 +10,9 @@
 static const int64_t search_evaluations = 60000;
 static const int64_t tree_effort = 300 * 1000;        // boxes of choices x stages squared
 static const int64_t proof_steps = 200000;
-enum { TREE_NODES_MAX = 32 };
+enum { TREE_NODES_MAX = 32, FEW_PLACES = 6 };
 static const double share_for_relaxation = 0.5;        // of a time limit
+static const double share_for_part = 0.1;              // likewise, for one program of the bound by sharing out
 static const double share_of_gap = 0.02;               // that the relaxation may leave open
 
 // The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
@@ -121,6 +122,24 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
     return OK;
 }
 
+// The time that a bound has to reach for the gap asked.
+static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best)
+{
+    return best->time_ns - (int64_t)(s->settings->gap * (double)best->time_ns);
+}
+
+// Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing out.
+static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed, struct placed_plan *best, int64_t *bound_ns, struct error *err)
+{
+    const struct placed_share_settings settings = {s->settings, s->settings->time_limit_s * share_for_part, s->stop, solving_should_stop, s};
+    bool few = p->replicas * p->ranks <= FEW_PLACES;
+    if (!few && best->time_ns < INT64_MAX) TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
+    if (best->time_ns < INT64_MAX && *bound_ns >= wanted_ns(s, best)) return OK;
+    if (placed_prove(p, best, few ? proof_steps : proof_steps / 20, s->arena)) *bound_ns = best->time_ns;
+    else if (few && best->time_ns < INT64_MAX) TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
+    return OK;
+}
+
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
@@ -150,7 +169,8 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     int64_t bound_ns = first.plan.bound_ns;
     bool open = !found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns;
     if (open && placed->uneven) {
-        proven = placed_prove(placed, &best, proof_steps, arena);
+        TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
+        proven = bound_ns >= best.time_ns;
     } else if (open && priced->places->node_count <= TREE_NODES_MAX) {
         const struct placed_tree_settings tree = {settings->gap, settings->time_limit_s > 0 ? INT64_MAX : tree_effort, solving_should_stop, &s};
         bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
