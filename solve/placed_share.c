@@ -235,7 +235,7 @@ static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *un
 static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *bound_ns, struct error *err)
 {
     int64_t low = proven_ns(x), high = wanted_ns, goal = wanted_ns;
-    while (low < high && x->solves < SOLVES_MAX && !x->settings->should_stop(x->settings->stop_argument)) {
+    while (low < high && x->solves < SOLVES_MAX && !(x->settings->should_stop && x->settings->should_stop(x->settings->stop_argument))) {
         int part, units;
         if (!can_share(x, goal - 1)) {
             low = goal;

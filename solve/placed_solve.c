@@ -10,7 +10,7 @@
 static const int64_t search_evaluations = 60000;
 static const int64_t tree_effort = 300 * 1000;        // boxes of choices x stages squared
 static const int64_t proof_steps = 200000;
-enum { TREE_NODES_MAX = 32, FEW_PLACES = 6 };
+enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_for_part = 0.1;              // likewise, for one program of the bound by sharing out
 static const double share_of_gap = 0.02;               // that the relaxation may leave open
