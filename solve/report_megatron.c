@@ -208,13 +208,16 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     struct megatron e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
     count_layers(&e, arena);
     find_experts(&e);
+    const char *proven = report_time(plan->bound_ns, arena);
+    if (plan->objective != OBJECTIVE_ITERATION_TIME)
+        proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
     report_print(&out,
                  "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"
                  "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
                  "and learning rate\n"
                  "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
                  plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
-                 report_time(plan->bound_ns, arena), PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
+                 proven, PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
     bool recompute_said = put_recompute(&e);

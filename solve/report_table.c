@@ -1,6 +1,7 @@
 // The table of a paper: one line for each plan, with what the checker said of its certificate; LaTeX (booktabs) or
 // comma-separated values after RFC 4180. A verdict belongs to the plan that was made from the same priced document. Times
-// and bounds are whole nanoseconds and are written out; what is rounded (gaps, sizes, seconds of checking) is rounded up.
+// and bounds are whole nanoseconds and are written out; what is rounded (gaps, sizes, seconds of checking) is rounded up. Where
+// something else than the iteration time was made least, bound and gap are of that, and LaTeX's time is.
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +49,8 @@ enum status report_join(struct report_row *rows, int *count, const struct checke
 
 struct line {
     const char *name;
-    int64_t iteration_ns, bound_ns;         // -1: none
+    enum objective objective;
+    int64_t iteration_ns, value_ns, bound_ns;       // value_ns: of what was made least, as the bound; -1: none
     bool infeasible;
     int64_t boxes, certificate_bytes, microseconds;     // -1: not known
 };
@@ -58,16 +60,18 @@ static struct line line_of(const struct report_row *row)
 {
     const struct plan *p = row->plan;
     const struct checked *c = row->checked;
-    struct line l = {c ? c->name : p->name, -1, -1, false, -1, -1, -1};
+    struct line l = {c ? c->name : p->name, OBJECTIVE_ITERATION_TIME, -1, -1, -1, false, -1, -1, -1};
     if (p) {
         l.name = p->name;
+        l.objective = p->objective;
         l.iteration_ns = p->stage_count ? p->iteration_ns : -1;
+        l.value_ns = p->stage_count ? plan_value_ns(p) : -1;
         l.infeasible = p->outcome == OUTCOME_INFEASIBLE;
         l.bound_ns = l.infeasible ? -1 : p->bound_ns;
         l.boxes = p->effort.boxes;
     }
     if (!c) return l;
-    if (!p) l.iteration_ns = c->iteration_ns, l.boxes = c->boxes;
+    if (!p) l.iteration_ns = l.value_ns = c->iteration_ns, l.boxes = c->boxes;
     l.infeasible = c->infeasible || (l.infeasible && c->bound_ns < 0);
     l.bound_ns = c->bound_ns;
     l.certificate_bytes = c->certificate_bytes;
@@ -108,10 +112,10 @@ static int64_t rounded_up(int64_t value, int64_t unit) { return value / unit + (
 // In percent with four places, rounded up.
 static const char *gap_text(const struct line *l, struct arena *arena)
 {
-    if (l->iteration_ns < 0 || l->bound_ns < 0) return none;
-    if (l->bound_ns >= l->iteration_ns) return "0";
+    if (l->value_ns < 0 || l->bound_ns < 0) return none;
+    if (l->bound_ns >= l->value_ns) return "0";
     __extension__ typedef __int128 wide;
-    int64_t parts = (int64_t)(((wide)(l->iteration_ns - l->bound_ns) * 1000000 + l->iteration_ns - 1) / l->iteration_ns);
+    int64_t parts = (int64_t)(((wide)(l->value_ns - l->bound_ns) * 1000000 + l->value_ns - 1) / l->value_ns);
     return arena_print(arena, "%lld.%04lld", (long long)(parts / 10000), (long long)(parts % 10000));
 }
 
@@ -119,8 +123,8 @@ static void print_tex_row(struct report_out *out, const struct line *l)
 {
     struct arena *a = out->arena;
     const char *cells[ROW_COLUMNS] = {
-        escape_tex(l->name, a),
-        l->iteration_ns < 0 ? none : million_text(l->iteration_ns, a),
+        escape_tex(l->objective == OBJECTIVE_ITERATION_TIME ? l->name : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]), a),
+        l->value_ns < 0 ? none : million_text(l->value_ns, a),
         l->infeasible ? "infeasible" : l->bound_ns < 0 ? none : million_text(l->bound_ns, a),
         gap_text(l, a),
         l->boxes < 0 ? none : arena_print(a, "%lld", (long long)l->boxes),
@@ -165,22 +169,24 @@ static void print_csv_row(struct report_out *out, const struct report_row *row)
     const struct checked *c = row->checked;
     const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
     put_text(out, l.name);
-    report_print(out, ",%s", l.infeasible ? "infeasible" : row->plan ? outcome_names[row->plan->outcome] : l.iteration_ns == l.bound_ns ? "optimal" : "open");
+    report_print(out, ",%s", l.infeasible ? "infeasible" : row->plan ? outcome_names[row->plan->outcome] : l.value_ns == l.bound_ns ? "optimal" : "open");
     put_number(out, l.iteration_ns);
     put_number(out, l.bound_ns);
-    report_print(out, ",%s", l.iteration_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
+    report_print(out, ",%s", l.value_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
     put_number(out, l.boxes);
     report_print(out, row->plan ? ",%.3f" : ",", row->plan ? row->plan->effort.seconds : 0);
     put_number(out, l.certificate_bytes);
     put_number(out, c ? c->boxes : -1);
     report_print(out, ",%s", l.microseconds < 0 ? "" : million_text(l.microseconds, out->arena));
-    report_print(out, ",%s,%s\r\n", c ? source_hash(&c->document, "certificate") : "", priced ? priced : "");
+    report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "", priced ? priced : "", objective_names[l.objective]);
+    put_number(out, l.value_ns);
+    report_print(out, "\r\n");
 }
 
 static void print_csv(struct report_out *out, const struct report_row *rows, int count)
 {
     report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,certificate_bytes,certificate_boxes,check_s,"
-                      "certificate_sha256,priced_sha256\r\n");
+                      "certificate_sha256,priced_sha256,objective,objective_ns\r\n");
     for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
 }
 

@@ -245,6 +245,10 @@ enum status report_trace(const struct plan *plan, const char **text, size_t *len
     json_put_text(&t.json, "made_by", "plumbline " PLUMBLINE_VERSION);
     json_put_count(&t.json, "iteration_ns", replay.iteration_ns);
     json_put_count(&t.json, "bound_ns", plan->bound_ns);
+    if (plan->objective != OBJECTIVE_ITERATION_TIME) {
+        json_put_text(&t.json, "objective", objective_names[plan->objective]);
+        json_put_count(&t.json, "objective_ns", plan->objective_ns);
+    }
     json_close_object(&t.json);
     json_open_array(&t.json, "traceEvents");
     put_names(&t, arena);

@@ -8,6 +8,7 @@
 
 #include "formulate/objective.h"
 #include "formulate/price.h"
+#include "solve/report.h"
 #include "solve/solve.h"
 #include "solve/verify.h"
 #include "tests/support/check.h"
@@ -398,6 +399,36 @@ static void judge_accepts_what_is_solved(void **state)
     assert_true(solved > 60);
 }
 
+// The line of the busiest rank or link, the load itself, and the throughput.
+static void report_shows_the_loads(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct error err = {OK, ""};
+    struct priced p;
+    const char *text;
+    size_t length;
+    arena_open(&arena, NULL);
+    alike(&p, SCHEDULE_1F1B, 11, 3, 1, 5, &arena);
+    for (int i = 0; i < p.run_count; i++) p.runs[i].forward_ns[0] = 3000000, p.runs[i].backward_ns[0] = 6000000;
+    p.cuts[0].forward_ns[PART_LINK] = 1250000;
+    p.cuts[0].forward_ns[PART_BLOCKING] = 500000;
+    struct plan plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    assert_int_equal(plan.objective_ns, 37000000);       // 4 layers at both ends of the pipeline, 3 between two boundaries
+    CHECK_OK(report_text(&plan, NULL, 0, &text, &length, &arena, &err));
+    assert_non_null(strstr(text, "  objective  max_load: 37.000 ms, "));
+    assert_non_null(strstr(text, "\nLoads of one micro-batch in ms"));
+    assert_non_null(strstr(text, "     36.000         1.000  37.000  ########################      100.0 %  1.250 to 1\n"));
+    assert_non_null(strstr(text, "  busiest    rank 0\n"));
+    assert_non_null(strstr(text, "27.03 sequences/s at most"));
+    p.cuts[0].forward_ns[PART_LINK] = 50000000;
+    plan = solve_way(&p, WAY_DEFAULT, 1, &arena).plan;
+    CHECK_OK(report_text(&plan, NULL, 0, &text, &length, &arena, &err));
+    assert_int_equal(plan.objective_ns, 50000000);
+    assert_non_null(strstr(text, "  busiest    the link from rank 0 to rank 1\n"));
+    arena_close(&arena);
+}
+
 static void spaces_are_refused(void **state)
 {
     (void)state;
@@ -419,7 +450,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_is_the_best_of_all), cmocka_unit_test(loads_are_the_streams), cmocka_unit_test(alike_layers_are_shared_out_evenly),
         cmocka_unit_test(long_streams_reach_the_load), cmocka_unit_test(optima_differ), cmocka_unit_test(large_chain_is_proven),
-        cmocka_unit_test(judge_hears_loads), cmocka_unit_test(judge_accepts_what_is_solved), cmocka_unit_test(spaces_are_refused),
+        cmocka_unit_test(judge_hears_loads), cmocka_unit_test(judge_accepts_what_is_solved), cmocka_unit_test(report_shows_the_loads), cmocka_unit_test(spaces_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

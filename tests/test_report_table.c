@@ -104,7 +104,7 @@ static void test_csv_reads_back(void **state)
     rows[3].checked = rows[0].checked, rows[3].plan = rows[0].plan;
     report_table_of(rows, count, true, &text, &length, &arena);
     expect_ok(table_open_text(&t, "table.csv", text, length, &arena, &err));
-    assert_int_equal(t.column_count, 12);
+    assert_int_equal(t.column_count, 14);
     for (;; line++) {
         expect_ok(table_next(&t, &more, &err));
         if (!more) break;
@@ -114,6 +114,27 @@ static void test_csv_reads_back(void **state)
     }
     assert_int_equal(line, 4);
     for (const char *c = text; (c = strchr(c, '\n')); c++) assert_true(c > text && (c[-1] == '\r' || strstr(c, "so\"") == c + 1));
+}
+
+// Bound and gap are of what was made least; CSV has the iteration time beside it, LaTeX names it.
+static void test_other_objective(void **state)
+{
+    (void)state;
+    struct plan plan = small_plan(&arena);
+    struct report_row row = {&plan, NULL};
+    const char *text;
+    size_t length;
+    claim_replay(&plan, &arena);
+    plan.name = "loads";
+    plan.objective = OBJECTIVE_MAX_LOAD;
+    plan.objective_ns = 4000000;
+    plan.bound_ns = 3000000;
+    plan.outcome = OUTCOME_OPEN;
+    report_table_of(&row, 1, false, &text, &length, &arena);
+    assert_non_null(strstr(text, "loads (max\\_load) & 4.000000 & 3.000000 & 25.0000 &"));
+    report_table_of(&row, 1, true, &text, &length, &arena);
+    assert_non_null(strstr(text, arena_print(&arena, "loads,open,%lld,3000000,25.0000,", (long long)plan.iteration_ns)));
+    assert_non_null(strstr(text, ",max_load,4000000\r\n"));
 }
 
 static void expect_join_refused(struct report_row row, const struct checked *c, const char *why)
@@ -258,6 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_golden, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_csv_reads_back, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_other_objective, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_join, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_verdict_and_statement, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_rejected, open_arena, close_arena),
