@@ -227,7 +227,7 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
     struct destination to = {NULL, false};
     struct pipette_request r = {
         .costs = "published", .tensor = 8, .layers = 64, .hidden = 3072, .heads = 32, .vocabulary = 50256, .sequence = 1024, .micro_batch = 4, .global_batch = 128,
-        .nodes = {.like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_SENDER, .table = TABLE_ONLY, .unit = MATRIX_GB}};
+        .nodes = {.like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM, .published = true}};
     int precision = FP32, objective = OBJECTIVE_PIPETTE;
     bool helped;
     struct option options[] = {
@@ -235,7 +235,7 @@ static enum status run_pipette(int argc, char **argv, struct arena *arena, struc
         {"--stages", OPTION_INT, &r.stages, 1, STAGES_MAX, NULL, "pipeline stages, a divisor of the number of nodes"},
         {"--objective", OPTION_NAME, &objective, 0, 0, objective_names, "what a plan is to make least (pipette)"},
         {"--rows", OPTION_NAME, &r.nodes.rows, 0, 0, matrix_row_names, "whose a row is (sender: as Pipette's program takes it)"},
-        {"--unit", OPTION_NAME, &r.nodes.unit, 0, 0, matrix_unit_names, "1e9 bytes/s (as Pipette's program takes it), 1000 x 2^20, 2^20"},
+        {"--unit", OPTION_NAME, &r.nodes.unit, 0, 0, matrix_unit_names, "1e9 bytes/s, 1000 x 2^20, 2^20, 1e6 (as Pipette's program takes it: gb, of mpiGraph's two tables mb)"},
         {"--table", OPTION_NAME, &r.nodes.table, 0, 0, matrix_table_names, "which of mpiGraph's two (recv)"},
         {"--like", OPTION_TEXT, &r.nodes.like, 0, 0, NULL, "a cluster of such nodes, shipped or a file (a100-16x8)"},
         {"--costs", OPTION_TEXT, &r.costs, 0, 0, NULL, "shipped costs or file (published)"},

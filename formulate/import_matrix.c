@@ -15,8 +15,8 @@
 
 const char *const matrix_row_names[] = {"receiver", "sender", NULL};
 const char *const matrix_table_names[] = {"recv", "send", NULL};
-const char *const matrix_unit_names[] = {"gb", "mib-thousands", "mib", NULL};
-static const double unit_bytes[] = {1e9, 1048576000.0, 1048576.0};
+const char *const matrix_unit_names[] = {"gb", "mib-thousands", "mib", "mb", NULL};
+static const double unit_bytes[] = {1e9, 1048576000.0, 1048576.0, 1e6};
 
 #define RATE_MAX 1e18           // of a cluster's link
 
@@ -152,8 +152,9 @@ enum status matrix_cluster(struct cluster *c, const char *path, const struct mat
     TRY(read_names(&gpus, &names, &c->places.node_count, arena, err));
     c->places.nodes = TAKE(arena, c->places.node_count, struct cluster_node);
     for (int i = 0; i < c->places.node_count; i++) c->places.nodes[i].name = names[i];
-    bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND : r->rows == ROWS_RECEIVER;
-    int unit = r->unit != MATRIX_BY_FORM ? r->unit : chosen == TABLE_ONLY ? MATRIX_MIB_THOUSANDS : MATRIX_MIB;
+    const int by_form[2][2] = {{MATRIX_MIB, MATRIX_MB}, {MATRIX_MIB_THOUSANDS, MATRIX_GB}};
+    bool row_receives = r->rows == ROWS_BY_TABLE ? chosen != TABLE_SEND && !r->published : r->rows == ROWS_RECEIVER;
+    int unit = r->unit != MATRIX_BY_FORM ? r->unit : by_form[chosen == TABLE_ONLY][r->published];
     c->groups = TAKE(arena, 1, struct node_group);
     TRY(describe_nodes(&c->groups[0], r, arena, err));
     TRY(read_links(&c->places, &rows, row_receives, unit_bytes[unit], latency_of(&c->groups[0], r), arena, err));
@@ -173,7 +174,7 @@ enum status import_matrix(int argc, char **argv, int *exit_code, struct arena *a
         {.name = "--name", .type = OPTION_TEXT, .to = &r.name, .help = "the cluster's name (default: measured)"},
         {.name = "--rows", .type = OPTION_NAME, .to = &r.rows, .names = matrix_row_names, .help = "whose a row is (default: receiver; of a Send table sender)"},
         {.name = "--table", .type = OPTION_NAME, .to = &r.table, .names = matrix_table_names, .help = "which of mpiGraph's two (default: recv)"},
-        {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = matrix_unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two)"},
+        {.name = "--unit", .type = OPTION_NAME, .to = &r.unit, .names = matrix_unit_names, .help = "1e9 bytes/s, 1000 x 2^20 (default of one table), 2^20 (default of mpiGraph's two), 1e6"},
         {.name = "--latency-us", .type = OPTION_NUMBER, .to = &r.latency_us, .low = 0, .high = 1e9, .help = "of every link; the matrix has none (default: of --like's network cards, else 0)"},
         {.name = "--like", .type = OPTION_TEXT, .to = &r.like, .help = "a cluster, shipped or a file: nodes as in its first group, where no option says otherwise"},
         {.name = "--gpu", .type = OPTION_TEXT, .to = &r.gpu, .help = "the costs' name of the GPU"},

@@ -80,7 +80,7 @@ static bool published(struct problem *p, int matrix, int stages, struct arena *a
     struct pipette_request r = {
         .matrix = path, .costs = "published", .tensor = 8, .layers = 64, .hidden = 3072, .heads = 32, .vocabulary = 50256, .sequence = 1024, .micro_batch = 4,
         .global_batch = 128, .stages = stages, .precision = FP32, .objective = OBJECTIVE_PIPETTE,
-        .nodes = {.name = "published", .like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_SENDER, .table = TABLE_ONLY, .unit = MATRIX_GB}};
+        .nodes = {.name = "published", .like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM, .published = true}};
     demand(example_pipette(p, &r, arena, &err));
     p->costs.document = p->cluster.document = (struct document){.path = "in memory"};
     return true;
@@ -462,7 +462,7 @@ static void test_example(void **state)
     struct pipette_request r = {
         .matrix = arena_print(*state, "%s/matrix.json", folder), .costs = "published", .tensor = 4, .layers = 4, .hidden = 256, .heads = 4, .vocabulary = 1000, .sequence = 128,
         .micro_batch = 1, .global_batch = 16, .stages = 2, .precision = FP32, .objective = OBJECTIVE_PIPETTE,
-        .nodes = {.name = "m", .like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_SENDER, .table = TABLE_ONLY, .unit = MATRIX_GB}};
+        .nodes = {.name = "m", .like = "a100-16x8", .intra_latency_us = -1, .latency_us = -1, .rows = ROWS_BY_TABLE, .table = TABLE_ONLY, .unit = MATRIX_BY_FORM, .published = true}};
     FILE *file = fopen(r.matrix, "w");
     fprintf(file, "{\"gpus\": [\"a\", \"b\", \"c\", \"d\"], \"bandwidth\": [[9, 1, 2, 3], [4, 9, 5, 6], [7, 8, 9, 10], [11, 12, 13, 9]]}");
     fclose(file);
@@ -473,9 +473,15 @@ static void test_example(void **state)
     r.nodes.rows = ROWS_RECEIVER;
     demand(example_pipette(&problem, &r, *state, &err));
     assert_true(problem.cluster.places.measured[1].bytes_per_s == 4e9);
+    file = fopen(r.matrix, "w");        // mpiGraph's two tables: the program takes the first, divided by 1000
+    fprintf(file, "{\"0\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[9000, 1000], [4000, 9000]]}, \"1\": {\"gpus\": [\"a\", \"b\"], \"bandwidth\": [[1, 1], [1, 1]]}}");
+    fclose(file);
+    r.nodes.rows = ROWS_BY_TABLE;
+    demand(example_pipette(&problem, &r, *state, &err));
+    assert_true(problem.cluster.places.measured[1].bytes_per_s == 1e9);
     r.stages = 3;
     assert_int_equal(example_pipette(&problem, &r, *state, &err), BAD_INPUT);
-    assert_non_null(strstr(err.text, "a divisor of the 4 nodes"));
+    assert_non_null(strstr(err.text, "a divisor of the 2 nodes"));
     folder_remove(folder);
 }
 
