@@ -108,17 +108,16 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
 // An earlier plan made ready.
 struct beginning { int *like, *home; struct placed_plan mended; };
 
-// The search from an earlier plan. Of plans that are as fast its own is taken.
+// The search from an earlier plan: the first, so that it has what time there is.
 static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b, struct placed_start *start,
                                const struct placed_settings *settings, struct arena *arena, struct error *err)
 {
-    struct placed_plan found = placed_plan_empty(p, arena);
     struct placed_settings from = *settings;
     *b = (struct beginning){TAKE(arena, p->stages, int), TAKE(arena, p->replicas * p->ranks, int), placed_plan_empty(p, arena)};
     if (!placed_take_start(p, start, b->like, b->home, &b->mended, arena))
         return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->plan->document.path ? start->plan->document.path : "start");
     if (b->mended.time_ns < INT64_MAX) from.start = &b->mended;
-    if (placed_search(p, &found, b->like, &from, arena) && found.time_ns <= best->time_ns) placed_plan_copy(p, best, &found);
+    placed_search(p, best, b->like, &from, arena);
     return OK;
 }
 
@@ -160,12 +159,12 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     TRY(placed_open(&placed, priced, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
-    struct placed_plan best = placed_plan_empty(placed, arena);
+    struct placed_plan best = placed_plan_empty(placed, arena), other = placed_plan_empty(placed, arena);
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
-    bool found = told && placed_search(placed, &best, chosen, &search, arena), proven = false;
     struct beginning beginning;
     if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));
-    found = best.time_ns < INT64_MAX;
+    if (told && placed_search(placed, &other, chosen, &search, arena) && other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
+    bool found = best.time_ns < INT64_MAX, proven = false;
     int64_t bound_ns = first.plan.bound_ns;
     bool open = !found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns;
     if (open && placed->uneven) {
