@@ -201,14 +201,11 @@ static const char *lost_text(const struct what_if_answer *x, struct arena *arena
     return lost ? arena_print(arena, "%s %s gone", names, lost > 1 ? "are" : "is") : "it does not fit";
 }
 
-// Of max_load all times are of the greatest load; pipette's plans are compared by their iteration times.
-static int64_t value_of(const struct plan *p) { return p->objective == OBJECTIVE_MAX_LOAD ? p->objective_ns : p->iteration_ns; }
-
 static void print_standing(struct report_out *out, const struct what_if_answer *x)
 {
     const struct placed_start *start = x->start;
     const struct plan_placement *before = start->plan->placement;
-    int64_t before_ns = value_of(start->plan);
+    int64_t before_ns = plan_value_ns(start->plan);
     print_time(out, "earlier plan", before_ns, 0);
     if (start->standing_ns) {
         report_print(out, "\n");
@@ -226,16 +223,14 @@ static void print_standing(struct report_out *out, const struct what_if_answer *
 static void print_now(struct report_out *out, const struct what_if_answer *x)
 {
     const struct plan *p = x->now;
-    int64_t before_ns = x->start->plan ? value_of(x->start->plan) : 0;
+    int64_t before_ns = x->start->plan ? plan_value_ns(x->start->plan) : 0;
     if (!p->stage_count) {
         report_print(out, "  %-20s %s%s%s\n", "new plan", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
         return;
     }
-    print_time(out, "new plan", value_of(p), before_ns);
-    if (p->objective != OBJECTIVE_PIPETTE) {
-        report_print(out, "; bound %.9f s, gap %.4g %%", (double)p->bound_ns / 1e9, 100 * plan_gap(p));
-        if (before_ns > 0) report_print(out, ": no plan less than %+.3f %%", percent_of(p->bound_ns, before_ns));
-    }
+    print_time(out, "new plan", plan_value_ns(p), before_ns);
+    report_print(out, "; bound %.9f s, gap %.4g %%", (double)p->bound_ns / 1e9, 100 * plan_gap(p));
+    if (before_ns > 0) report_print(out, ": no plan less than %+.3f %%", percent_of(p->bound_ns, before_ns));
     report_print(out, "\n");
 }
 
@@ -243,7 +238,9 @@ const char *what_if_text(const struct what_if_answer *x, size_t *length, struct 
 {
     struct report_out out;
     report_out_begin(&out, arena);
-    report_print(&out, "%s%s\n", cluster_change_text(x->change, arena), x->now->objective == OBJECTIVE_MAX_LOAD ? " (greatest loads)" : "");
+    report_print(&out, "%s\n", cluster_change_text(x->change, arena));
+    if (x->now->stage_count && x->now->objective != OBJECTIVE_ITERATION_TIME)
+        report_print(&out, "  times are of the objective %s\n", objective_names[x->now->objective]);
     if (x->start->plan) print_standing(&out, x);
     print_now(&out, x);
     if (!x->now->stage_count) {
