@@ -172,15 +172,7 @@ static int64_t try_plan(struct place_tree *t, const int *node, const int *chosen
 {
     struct placed *p = t->p;
     memcpy(t->now.node, node, (size_t)t->places * sizeof *node);
-    for (int r = 0; r < p->replicas; r++) {
-        for (int s = 0; s < p->stages; s++) {
-            int group = p->priced->places->nodes[node[r * p->ranks + choices_rank_of(p->c, s)]].group;
-            t->now.chosen[r * p->stages + s] = placed_choice_on(p, s, chosen[s], group);
-            if (t->now.chosen[r * p->stages + s] < 0) return INT64_MAX;
-        }
-        for (int rank = 0; rank < p->ranks && p->stages > p->ranks; rank++)
-            if (!choices_rank_fits(p->c, t->now.chosen + r * p->stages, rank)) return INT64_MAX;
-    }
+    if (!placed_choose(p, &t->now, chosen) || !placed_fits_ranks(p, &t->now)) return INT64_MAX;
     t->now.slowest = 0;
     placed_evaluate(p, &t->now, INT64_MAX);
     if (t->now.time_ns < t->best->time_ns) placed_plan_copy(p, t->best, &t->now);
