@@ -443,6 +443,30 @@ says "not proven" err
 refuses "--certificate" solve small/problem.json -o never.json --shrink-certificate
 refuses "nowhere" solve small/problem.json -o never.json --certificate nowhere/proof.json
 
+# ---- the objective of a published planner, on a measured matrix
+cat > matrix.json <<'EOF'
+{"gpus": ["a", "b", "c", "d"], "bandwidth": [[9, 5, 7, 6], [4, 9, 8, 3], [6, 5, 9, 7], [8, 2, 4, 9]]}
+EOF
+small="--layers 4 --hidden 256 --heads 8 --sequence 128 --vocabulary 1000 --global-batch 16 --micro-batch 1"
+gives 0 example pipette --matrix matrix.json --stages 2 $small -o pipette
+gives 0 solve pipette/problem.json -o pipette/plan.json --priced pipette/priced.json --quiet
+says "^optimal: pipette .* gap 0 %" err
+gives 0 verify pipette/plan.json
+says ", pipette $(number pipette/plan.json objective_ns) ns, its bound" out
+gives 0 report pipette/plan.json
+says "proven optimal for another objective: pipette" out
+says "of which   hops of the dearest pipeline" out
+for option in "--engine intopt" "--formulation textbook" "--recheck" "--start pipette/plan.json"; do
+    refuses "${option%% *}: expected a job whose objective is iteration_time, found pipette" solve pipette/problem.json -o no.json $option
+done
+refuses "objective: no program is written for pipette" formulate pipette/problem.json
+refuses "--stages: expected a divisor of the 4 nodes" example pipette --matrix matrix.json --stages 3 $small -o no
+refuses "--matrix FILE is missing" example pipette --stages 2 -o no
+refuses "--stages P is missing" example pipette --matrix matrix.json -o no
+refuses "expected a cluster with places" example gpt --objective pipette -o no
+gives 0 example pipette --matrix matrix.json --stages 2 $small --objective iteration_time -o exact
+gives 0 solve exact/problem.json -o exact/plan.json --quiet
+
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"
 exit 1
