@@ -19,18 +19,29 @@ enum column_role {
     COLUMN_FLOW,            // a = boundary, b = left state, c = right state      0..1
     COLUMN_WORKING,         // a = rank, b = level; 1 when the working memory of one of its stages reaches the level      0..1
     COLUMN_OTHER,           // of the textbook formulation
+    // Where ranks stand on nodes (formulate/placed_program.h); b or c are nodes by number.
+    COLUMN_OPTION,          // a = stage, b = one of the choices with these layers and options, for all replicas        binary
+    COLUMN_NODE,            // a = rank, b = node; 1 when the replica's rank stands on it        binary
+    COLUMN_HOP,             // a = boundary (rank_count: first to last), b = from, c = to: the replica's ranks stand on these        0..1
+    COLUMN_RING,            // a = stage, b = from, c = transport x nodes + to: how often the stage's ring passes this link        integer
+    COLUMN_REACH,           // a = stage, b = from, c = to: what makes the ring one ring
+    COLUMN_MEMBER,          // a = stage, b = group; 1 when some replica stands on it        binary
+    COLUMN_TRANSPORT,       // a = stage, b = transport; 1 when the ring goes over it        binary
+    COLUMN_DEAREST,         // a = stage, b = choice, c = level: the ring's dearest link, by what the sync takes over it        0..1, or binary
 };
 
 struct milp_column {
     enum column_role role;
     int a, b, c;
+    int replica;            // where ranks stand on nodes; 0 for what all replicas share
     int64_t lower, upper;
     bool integer, time;     // time: in ns
 };
 
 enum row_sense { ROW_AT_MOST, ROW_EQUAL, ROW_AT_LEAST };
 enum row_role { ROW_COVER, ROW_CHOOSE_ONE, ROW_SLOTS, ROW_BUDGET, ROW_LINK_STATE, ROW_SYMBOL, ROW_FLOW, ROW_LEVEL, ROW_POSITION,
-    ROW_RANK, ROW_WORKING, ROW_MEMORY, ROW_PATH, ROW_OTHER };
+    ROW_RANK, ROW_WORKING, ROW_MEMORY, ROW_PATH, ROW_OTHER,
+    ROW_NODE, ROW_ORDER, ROW_RING, ROW_REACH, ROW_DEAREST, ROW_TRANSPORT };
 
 struct milp_row {
     enum row_role role;

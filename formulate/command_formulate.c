@@ -7,6 +7,7 @@
 #include "data/file.h"
 #include "formulate/formulate.h"
 #include "formulate/objective.h"
+#include "formulate/placed_program.h"
 #include "formulate/price.h"
 
 enum { FORM_CHOICES, FORM_TEXTBOOK };
@@ -39,6 +40,30 @@ static enum status write(const struct formulation *f, const struct request *r, s
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
+// Ranks on nodes: the whole decision, the starting rows of each replica.
+static enum status formulate_places(const struct request *r, const struct priced *priced, struct arena *arena, struct error *err)
+{
+    struct schedule schedule;
+    struct choices choices;
+    struct placed_program f;
+    struct graph *graph;
+    int *paths;
+    if (r->form != FORM_CHOICES) return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
+    struct schedule_request request = schedule_request_of(priced);
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(objective_graph(&graph, priced, &schedule, arena, err));
+    TRY(choices_build(&choices, priced, &schedule, arena, err));
+    TRY(formulate_placed(&f, &choices, graph, 0, arena, err));
+    int count = graph_starting_paths(graph, &paths, arena);
+    for (int i = 0; i < count; i++)
+        for (int replica = 0; replica < f.replicas; replica++) placed_program_add_path(&f, paths + (size_t)i * ((size_t)f.symbols + 1), replica);
+    if (r->map) TRY(placed_program_write_map(&f, r->map, arena, err));
+    TRY(milp_write(&f.milp, r->out ? r->out : "-", arena, err));
+    fprintf(stderr, "plumbline formulate: %d columns, %d rows (%d of paths), %d entries\n", f.milp.column_count, f.milp.row_count, f.path_row_count,
+            f.milp.entry_count);
+    return OK;
+}
+
 static enum status formulate(const struct request *r, struct arena *arena, struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);
@@ -54,6 +79,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT, "%s: objective: no program is written for pipette, its nodes stand in chains; expected iteration_time", problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
+    if (priced->places) return formulate_places(r, priced, arena, err);
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));

@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_FORMULATE_FORMULATE_PARTS_H
 #define PLUMBLINE_FORMULATE_FORMULATE_PARTS_H
 
+#include "data/document.h"
 #include "formulate/formulate.h"
 
 // What the neighbours of a stage can see of its choice: all choices of one state are alike to them.
@@ -35,5 +36,9 @@ bool *symbols_used(const struct choices *c, struct arena *arena);        // by t
 int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t greatest);
 // The symbols whose duration two stages decide together: transfers over boundaries, the embedding sync.
 void add_joints(struct builder *b);
+
+// A choice and what it takes, and one that the program does not contain, in a map of columns.
+void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x);
+void map_put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r);
 
 #endif

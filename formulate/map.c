@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "data/document.h"
+#include "formulate/formulate_parts.h"
 #include "formulate/textbook.h"
 
 static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "working", "other"};
@@ -15,7 +15,7 @@ static void put_slice(struct json_writer *w, const char *what, int slice, int64_
     json_put_count(w, key, value);
 }
 
-static void put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x)
+void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x)
 {
     json_put_count(w, "stage", stage);
     if (x->first_layer >= 0) json_put_count(w, "first_layer", x->first_layer);
@@ -133,7 +133,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
     switch (c->role) {
     case COLUMN_TIME: break;
     case COLUMN_SYMBOL: put_symbols(w, f, column); break;
-    case COLUMN_CHOICE: put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]); break;
+    case COLUMN_CHOICE: map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]); break;
     case COLUMN_LEVEL:
         json_put_count(w, "stage", c->a);
         json_put_count(w, "load_at_least_ns", f->level_load_ns[c->a][c->b]);
@@ -147,18 +147,18 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
         json_put_count(w, "rank", c->a);
         json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
         break;
-    case COLUMN_OTHER: put_textbook(w, f, c); break;
+    default: put_textbook(w, f, c); break;        // COLUMN_OTHER: of nodes there are none here
     }
     json_close_object(w);
 }
 
-static void put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
+void map_put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
 {
     static const char *const amounts[] = {"rule", "bytes_over", NULL, "bound_ns"};
     json_open_flat_object(w, NULL);
     json_put_text(w, "reason", removal_names[r->removal]);
     if (amounts[r->removal]) json_put_count(w, amounts[r->removal], r->amount);
-    put_choice(w, c->priced, r->stage, &r->choice);
+    map_put_choice(w, c->priced, r->stage, &r->choice);
     json_close_object(w);
 }
 
@@ -170,7 +170,7 @@ enum status formulation_write_map(const struct formulation *f, const char *path,
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);
     json_open_array(&w, "removed_choices");
-    for (int i = 0; i < f->choices->removed_count; i++) put_removed(&w, f->choices, &f->choices->removed[i]);
+    for (int i = 0; i < f->choices->removed_count; i++) map_put_removed(&w, f->choices, &f->choices->removed[i]);
     json_close_array(&w);
     return document_write(&w, path, err);
 }

@@ -2,6 +2,7 @@
 // and tells layers and options; then the search for a placement.
 #include <string.h>
 
+#include "solve/placed_milp.h"
 #include "solve/placed_parts.h"
 #include "solve/placed_tree.h"
 #include "solve/solve_parts.h"
@@ -105,6 +106,16 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
     return OK;
 }
 
+// The second engine: the whole decision by glp_intopt.
+static enum status solve_program(struct solving *s, struct placed *placed, struct placed_plan *best, struct solve_result *r, struct error *err)
+{
+    struct placed_milp_settings settings = {s->settings->time_limit_s, 0, s->settings->memory_limit_bytes, solving_should_stop, s};
+    struct placed_milp_result result;
+    TRY(placed_milp(&result, best, placed, &settings, s->arena, err));
+    if (result.sidelined) r->sidelined = result.sidelined;
+    return OK;
+}
+
 // An earlier plan made ready.
 struct beginning { int *like, *home; struct placed_plan mended; };
 
@@ -149,6 +160,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
     relaxed.gap *= share_of_gap;
+    relaxed.engine = ENGINE_TREE;       // it is the bound
     placed_relax(groups, priced, arena);
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
@@ -161,12 +173,15 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed_plan best = placed_plan_empty(placed, arena), other = placed_plan_empty(placed, arena);
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
+    bool by_program = settings->engine == ENGINE_INTOPT, proven = false;
     struct beginning beginning;
     if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));
-    if (told && placed_search(placed, &other, chosen, &search, arena) && other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
-    bool found = best.time_ns < INT64_MAX, proven = false;
+    if (by_program) TRY(solve_program(&s, placed, &other, r, err));
+    else if (told) placed_search(placed, &other, chosen, &search, arena);
+    if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
+    bool found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
-    bool open = !found || (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns;
+    bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns);
     if (open && placed->uneven) {
         TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
         proven = bound_ns >= best.time_ns;
