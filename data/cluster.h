@@ -53,6 +53,7 @@ struct places {
     const char **switches;      // [switch_count] names; the same name at two levels is two switches
     int switch_count;
     struct link *measured;      // NULL: nothing was
+    bool *absent;               // [likewise] a matrix says that it was not measured: something else must join the pair; NULL: none says so
     double *factors;            // [from * node_count + to] on the bandwidth, whatever joins the pair; NULL: 1 for all
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NESTING_MAX = 64, FOUND_MAX = 60 };
 
@@ -146,6 +147,8 @@ enum status json_parse(struct json *root, const char *file, const char *text, si
         if (!probe) return fail(err, SYSTEM, "%s: out of memory", file);
         if (probe != copy) memory_give(probe);
         int line = line_of(copy, stopped ? stopped : copy);
+        if (stopped && (!strncasecmp(stopped, "nan", 3) || !strncasecmp(stopped, "inf", 3)))
+            return fail(err, BAD_INPUT, "%s: line %d: expected a finite number, found '%.8s'", file, line, stopped);
         if (!stopped || stopped >= copy + size) return fail(err, BAD_INPUT, "%s: line %d: the document is cut short", file, line);
         return fail(err, BAD_INPUT, "%s: line %d: not valid JSON here: '%.16s'", file, line, stopped);
     }
@@ -315,6 +318,21 @@ enum status json_numbers(const struct json *array, double low, double high, doub
     *count = json_length(array);
     *values = TAKE(arena, *count, double);
     return *count ? read_numbers(array, false, low, high, *values, arena, err) : OK;
+}
+
+enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena, struct error *err)
+{
+    int i = 0;
+    *count = json_length(array);
+    *values = TAKE(arena, *count, double);
+    for (const cJSON *c = *count ? ((const cJSON *)array->node)->child : NULL; c; c = c->next, i++) {
+        bool known = cJSON_IsNumber(c) && isfinite(c->valuedouble);
+        struct json element = {c, array->file, array->path};
+        if (!known && !cJSON_IsNull(c)) element = json_element(array, i, arena);
+        if (!known && !cJSON_IsNull(c)) return expected(&element, "a finite number, or null", err);
+        (*values)[i] = known ? c->valuedouble : NAN;
+    }
+    return OK;
 }
 
 enum status json_counts(const struct json *array, double low, double high, int64_t **values, int *count, struct arena *arena, struct error *err)

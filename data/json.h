@@ -77,6 +77,7 @@ enum status json_refuse(const struct json *value, struct error *err, const char 
 
 // Arrays of one scalar type.
 enum status json_numbers(const struct json *array, double low, double high, double **values, int *count, struct arena *arena, struct error *err);
+enum status json_cells(const struct json *array, double **values, int *count, struct arena *arena, struct error *err);   // null: NAN
 enum status json_counts(const struct json *array, double low, double high, int64_t **values, int *count, struct arena *arena, struct error *err);
 enum status json_texts(const struct json *array, const char ***values, int *count, struct arena *arena, struct error *err);
 

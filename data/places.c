@@ -3,6 +3,7 @@
 // nodes share, and that from what their network cards have in common (places.h).
 #include "data/places.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 
 enum { LEVELS_MAX = 8 };
 
-static struct link *measured_link(const struct places *p, int from, int to) { return &p->measured[(size_t)from * (size_t)p->node_count + (size_t)to]; }
+static size_t pair_of(const struct places *p, int from, int to) { return (size_t)from * (size_t)p->node_count + (size_t)to; }
+static struct link *measured_link(const struct places *p, int from, int to) { return &p->measured[pair_of(p, from, to)]; }
 
 int places_find(const struct places *p, const char *name)
 {
@@ -96,17 +98,39 @@ static enum status read_order(const struct places *p, const struct json *array, 
     return OK;
 }
 
-static enum status read_row(const struct json *rows, int i, int count, double least, double most, bool diagonal_zero, double **row,
+// One row of a matrix: numbers within the limits, 0 on the diagonal, null where nothing was measured (NAN).
+static enum status read_row(const struct places *p, const struct json *rows, int i, const int *order, double least, double most, double **row,
                             struct arena *arena, struct error *err)
 {
     struct json element = json_element(rows, i, arena);
     int length;
     TRY(json_expect(&element, JSON_ARRAY, err));
-    TRY(json_numbers(&element, 0, most, row, &length, arena, err));
-    if (length != count) return json_refuse(&element, err, "expected %d numbers, one for each node, found %d", count, length);
-    for (int k = 0; k < count; k++)
-        if (k == i ? diagonal_zero && (*row)[k] != 0 : (*row)[k] < least)
-            return json_refuse(&element, err, k == i ? "[%d]: expected 0, a node's link to itself, found %g" : "[%d]: expected at least 1, found %g", k, (*row)[k]);
+    TRY(json_cells(&element, row, &length, arena, err));
+    if (length != p->node_count) return json_refuse(&element, err, "expected %d numbers, one for each node, found %d", p->node_count, length);
+    for (int k = 0; k < length; k++) {
+        double x = (*row)[k];
+        const char *from = p->nodes[order[i]].name, *to = p->nodes[order[k]].name;
+        if (k == i && x != 0 && !isnan(x)) return json_refuse(&element, err, "[%d]: expected 0, a node's link to itself (\"%.60s\"), found %g", k, from, x);
+        if (k != i && (x < least || x > most))
+            return json_refuse(&element, err, "[%d]: \"%.60s\" to \"%.60s\": expected %g to %g, or null where nothing was measured, found %g", k, from, to, least, most, x);
+    }
+    return OK;
+}
+
+// A rate without a latency, where there is a table of them, is none.
+static enum status read_cells(struct places *p, const struct json *rates, const struct json *latencies, double latency_s, const int *order, int i,
+                              struct arena *arena, struct error *err)
+{
+    double *rate, *latency = NULL;
+    TRY(read_row(p, rates, i, order, 1, LINK_RATE_MAX, &rate, arena, err));
+    if (json_is_present(latencies)) TRY(read_row(p, latencies, i, order, 0, LINK_SECONDS_MAX, &latency, arena, err));
+    for (int k = 0; k < p->node_count; k++) {
+        if (k == i) continue;
+        if (latency && isnan(latency[k]) && !isnan(rate[k]))
+            return json_refuse(latencies, err, "[%d][%d]: \"%.60s\" to \"%.60s\": expected a latency beside the bandwidth, found null", i, k, p->nodes[order[i]].name, p->nodes[order[k]].name);
+        if (isnan(rate[k])) p->absent[pair_of(p, order[i], order[k])] = true;
+        else *measured_link(p, order[i], order[k]) = (struct link){rate[k], latency ? latency[k] : latency_s};
+    }
     return OK;
 }
 
@@ -127,13 +151,8 @@ static enum status read_matrix(struct places *p, const struct json *object, stru
     for (int t = 0; t < 2; t++)
         if (json_is_present(tables[t]) && json_length(tables[t]) != p->node_count)
             return json_refuse(tables[t], err, "expected %d rows, one for each node, found %d", p->node_count, json_length(tables[t]));
-    for (int i = 0; i < p->node_count; i++) {
-        double *rate, *latency = NULL;
-        TRY(read_row(&rates, i, p->node_count, 1, LINK_RATE_MAX, true, &rate, arena, err));
-        if (json_is_present(&latencies)) TRY(read_row(&latencies, i, p->node_count, 0, LINK_SECONDS_MAX, true, &latency, arena, err));
-        for (int k = 0; k < p->node_count; k++)
-            if (k != i) *measured_link(p, order[i], order[k]) = (struct link){rate[k], latency ? latency[k] : latency_s};
-    }
+    p->absent = TAKE(arena, (size_t)p->node_count * (size_t)p->node_count, bool);
+    for (int i = 0; i < p->node_count; i++) TRY(read_cells(p, &rates, &latencies, latency_s, order, i, arena, err));
     return OK;
 }
 
@@ -187,6 +206,21 @@ enum status places_read(struct cluster *c, const struct json *object, struct are
 
 // ---- checking
 
+// What was not measured follows from something else.
+static enum status check_absent(const struct cluster *c, struct error *err)
+{
+    static const double plain[NIC_KIND_COUNT] = {1, 1, 1};
+    const struct place_traffic one = {{1, 1}, false};
+    const struct places *p = &c->places;
+    struct place_link link;
+    for (int i = 0; p->absent && i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++)
+            if (p->absent[pair_of(p, i, k)] && !places_link(&link, c, i, k, &one, plain))
+                return fail(err, BAD_INPUT, "%s: places: \"%.60s\" to \"%.60s\": expected a measured bandwidth, or a link, a level or network cards that tell it, found none",
+                            cluster_file(c), p->nodes[i].name, p->nodes[k].name);
+    return OK;
+}
+
 enum status places_check(const struct cluster *c, struct error *err)
 {
     const struct places *p = &c->places;
@@ -206,7 +240,7 @@ enum status places_check(const struct cluster *c, struct error *err)
     for (int g = 0; g < c->group_count; g++)
         if (nodes[g] != c->groups[g].nodes)
             return fail(err, BAD_INPUT, "%s: places.nodes: expected the %d nodes of group \"%.60s\", found %d", cluster_file(c), c->groups[g].nodes, c->groups[g].name, nodes[g]);
-    return OK;
+    return check_absent(c, err);
 }
 
 // ---- writing

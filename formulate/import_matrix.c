@@ -55,14 +55,15 @@ static enum status read_values(const struct json *row, double **values, int *cou
     TRY(json_expect(row, JSON_ARRAY, err));
     struct json first = json_length(row) ? json_element(row, 0, arena) : *row;
     struct error ignored = {OK, ""};
-    if (json_expect(&first, JSON_TEXT, &ignored) != OK) return json_numbers(row, -HUGE_VAL, HUGE_VAL, values, count, arena, err);
+    if (json_expect(&first, JSON_TEXT, &ignored) != OK) return json_cells(row, values, count, arena, err);
     const char **texts;
     TRY(json_texts(row, &texts, count, arena, err));
     *values = TAKE(arena, *count, double);
     for (int i = 0; i < *count; i++) {
         char *end;
         (*values)[i] = strtod(texts[i], &end);
-        if (!*texts[i] || *end) return json_refuse(row, err, "[%d]: expected a number, found \"%.60s\"", i, texts[i]);
+        if (!*texts[i] || *end || texts[i][strspn(texts[i], "0123456789+-.eE")])
+            return json_refuse(row, err, "[%d]: expected a number, found \"%.60s\"", i, texts[i]);
     }
     return OK;
 }
@@ -73,6 +74,7 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
     int count = p->node_count;
     if (json_length(rows) != count) return json_refuse(rows, err, "expected %d rows, one for each of \"gpus\", found %d", count, json_length(rows));
     p->measured = TAKE(arena, (size_t)count * (size_t)count, struct link);
+    p->absent = TAKE(arena, (size_t)count * (size_t)count, bool);
     for (int i = 0; i < count; i++) {
         struct json row = json_element(rows, i, arena);
         double *values;
@@ -81,10 +83,14 @@ static enum status read_links(struct places *p, const struct json *rows, bool ro
         if (length != count) return json_refuse(&row, err, "expected %d numbers, one for each of \"gpus\", found %d", count, length);
         for (int k = 0; k < count; k++) {
             int from = row_receives ? k : i, to = row_receives ? i : k;
+            size_t pair = (size_t)from * (size_t)count + (size_t)to;
             if (i == k) continue;
+            p->absent[pair] = isnan(values[k]);
+            if (p->absent[pair]) continue;
             if (!(values[k] * unit >= 1 && values[k] * unit <= RATE_MAX))
-                return json_refuse(&row, err, "[%d]: %.60s to %.60s: expected a bandwidth above 0, found %g", k, p->nodes[from].name, p->nodes[to].name, values[k]);
-            p->measured[(size_t)from * (size_t)count + (size_t)to] = (struct link){values[k] * unit, latency_s};
+                return json_refuse(&row, err, "[%d]: \"%.60s\" to \"%.60s\": expected a bandwidth of 1 to %g bytes/s, or null where nothing was measured, found %g (%g bytes/s)", k,
+                                   p->nodes[from].name, p->nodes[to].name, RATE_MAX, values[k], values[k] * unit);
+            p->measured[pair] = (struct link){values[k] * unit, latency_s};
         }
     }
     return OK;
@@ -115,13 +121,15 @@ static enum status describe_nodes(struct node_group *g, const struct matrix_requ
 
 static void say_range(const struct places *p)
 {
-    size_t count = (size_t)p->node_count, slow = 1, fast = 1;
+    size_t count = (size_t)p->node_count, slow = 0, fast = 0, known = 0;
     for (size_t i = 0; i < count * count; i++) {
-        if (i % (count + 1) == 0) continue;
-        if (p->measured[i].bytes_per_s < p->measured[slow].bytes_per_s) slow = i;
-        if (p->measured[i].bytes_per_s > p->measured[fast].bytes_per_s) fast = i;
+        if (i % (count + 1) == 0 || p->absent[i]) continue;
+        if (!known || p->measured[i].bytes_per_s < p->measured[slow].bytes_per_s) slow = i;
+        if (!known || p->measured[i].bytes_per_s > p->measured[fast].bytes_per_s) fast = i;
+        known++;
     }
-    fprintf(stderr, "%zu nodes, %zu links, from %.4g GB/s (%s to %s) to %.4g GB/s (%s to %s)\n", count, count * (count - 1),
+    if (!known) fprintf(stderr, "%zu nodes, no link measured\n", count);
+    else fprintf(stderr, "%zu nodes, %zu of %zu links measured, from %.4g GB/s (%s to %s) to %.4g GB/s (%s to %s)\n", count, known, count * (count - 1),
             p->measured[slow].bytes_per_s * 1e-9, p->nodes[slow / count].name, p->nodes[slow % count].name,
             p->measured[fast].bytes_per_s * 1e-9, p->nodes[fast / count].name, p->nodes[fast % count].name);
 }

@@ -341,7 +341,7 @@ printf '{"gpus": ["a", "b"], "bandwidth": [[9, 1], [2, 9]]}' > matrix.json
 gives 0 import matrix matrix.json --like a100-16x8 -o matrix.cluster.json
 says '"kind": "plumbline.cluster"' matrix.cluster.json
 printf '{"gpus": ["a", "b"], "bandwidth": [[9, 0], [2, 9]]}' > matrix.json
-refuses "b to a" import matrix matrix.json --like a100-16x8 -o new.json
+refuses "\"b\" to \"a\"" import matrix matrix.json --like a100-16x8 -o new.json
 printf '[{"ph": "X", "cat": "user_annotation", "name": "r", "pid": 1, "tid": 1, "ts": 0, "dur": 5}]' > trace.json
 gives 0 import trace trace.json
 "$plumbline" import trace - < trace.json 2> err | cmp -s - out || complain "import trace: standard input and file differ"

@@ -105,10 +105,20 @@ static void test_wrong_matrices(void **state)
         {"\"nodes\": [\"a\", \"b\", \"c\", \"a\"], \"bytes_per_s\": []", "stands twice"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1]]", "expected 4 rows"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1]]", "bytes_per_s[3]: expected 4 numbers"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [3]: expected at least 1"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 0], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [3]: \"b\" to \"d\": expected 1 to 1e+18, or null where nothing was measured, found 0"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 2, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: [1]: expected 0"},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", ""},
-        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, NaN, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "line 1: expected a finite number, found 'NaN, 1, '"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, -1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, Infinity, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "expected a finite number, found 'Infinity'"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1e400, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]: expected a finite number, or null, found inf"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 2e18, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0]: [1]: \"a\" to \"b\": expected 1 to 1e+18"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, \"1\", 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[0][1]: expected a finite number, or null, found \"1\""},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], 5, [1, 1, 0, 1], [1, 1, 1, 0]]", "bytes_per_s[1]: expected an array, found 5"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0], [1, 1, 1, 1]]", "expected 4 rows, one for each node, found 5"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", 4], \"bytes_per_s\": []", "nodes[3]: expected a string, found 4"},
+        {"\"bytes_per_s\": []", "key \"nodes\" is missing"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, null], [1, 1, 0, 1], [1, 1, 1, 0]]", "latencies_s: [1][3]: \"b\" to \"d\": expected a latency beside the bandwidth, found null"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": -1", "latency_s: expected a number from 0"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
@@ -118,12 +128,46 @@ static void test_wrong_matrices(void **state)
     }
 }
 
+// A cell of a matrix that is null is what the nodes' class says; a link of its own goes before that; where no class does, the
+// pair is named.
+static void test_missing_cells(void **state)
+{
+    struct cluster c;
+    struct error err = {OK, ""};
+    const struct place_traffic one = {{1, 1}, false};
+    static const char matrix[] = ", \"matrix\": {\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"latencies_s\": [[0, null, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0.5], [1, 1, 1, 0]],"
+        " \"bytes_per_s\": [[0, null, null, null], [5, 0, 6, 7], [8, 9, 0, null], [10, 11, null, 0]]}, \"links\": [{\"from\": \"a\", \"to\": \"d\", \"link\": {\"bytes_per_s\": 3, \"latency_s\": 2}}]";
+    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    for (int round = 0; round < 2; round++) {
+        assert_link(&c, 0, 1, &one, 1.5e10, 1e-6, PLACE_LEVEL);
+        assert_link(&c, 1, 0, &one, 5, 1, PLACE_MEASURED);
+        assert_link(&c, 0, 2, &one, 5e8, 9e-6, PLACE_LEVEL);
+        assert_link(&c, 0, 3, &one, 3, 2, PLACE_MEASURED);
+        assert_link(&c, 2, 3, &one, 1e10, 4e-6, PLACE_CARDS);
+        char path[] = "/tmp/plumbline_places_XXXXXX";
+        assert_true(mkstemp(path) >= 0);
+        assert_int_equal(cluster_save(&c, path, *state, &err), OK);
+        assert_int_equal(cluster_load(&c, path, *state, &err), OK);
+        remove(path);
+    }
+    // The same without cards at nodes c and d: their level joins c and a, nothing joins c and d.
+    assert_int_equal(load(&c, matrix, *state, &err), OK);
+    c.groups[1].nic_count = 0;
+    assert_int_equal(cluster_check(&c, &err), BAD_INPUT);
+    if (!strstr(err.text, "places: \"c\" to \"d\": expected a measured bandwidth")) fail_msg("%s", err.text);
+    struct group_link stated = {1, 1, {4, 0}};
+    c.links = &stated;
+    c.link_count = 1;
+    assert_int_equal(cluster_check(&c, &err), OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_joins_two_nodes),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_wrong_matrices),
+        cmocka_unit_test(test_missing_cells),
     };
     return cmocka_run_group_tests(tests, open_arena, close_arena);
 }
