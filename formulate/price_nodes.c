@@ -241,8 +241,7 @@ static bool keeps_to_itself(const struct pricing *x, int group)
 }
 
 // Of the fastest group some pipeline has no more than its share, and of one that keeps to itself none has more; of the others
-// it may have all. With uneven micro-batches
-// the one that has the most of those may have all of the fastest as well.
+// it may have all. With uneven micro-batches the one that has the most of those may have all of the fastest as well.
 static void relax_slots(struct pricing *x)
 {
     struct priced *priced = x->priced;
