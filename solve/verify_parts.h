@@ -97,6 +97,13 @@ static inline void sum_add(struct sum *s, int64_t value)
 void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
                 struct sum own);
 
+// ---- of nodes (verify_places_links.c): by their indices in the cluster's places; NO_KIND: cards have none in common
+int64_t judged_slots_on(const struct assay *a, int group);      // device groups of one of the group's nodes
+int judged_ring_kind(const struct assay *a, const int *nodes, int count);       // of network card that a ring goes over
+// One stream; false: nothing joins them. kind: that the ring goes over; of messages OWN_KIND.
+enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
+bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind, struct link *link);
+
 // ---- of a stage whose decision is sound
 static inline int judged_group(const struct hearing *h, int stage) { return h->group[h->plan->stages[stage].group]; }
 static inline int gradient_rank(const struct hearing *h, int stage)

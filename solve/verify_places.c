@@ -2,150 +2,9 @@
 // as node groups and, as stated links, what joins their nodes by the judge's own reading of places (docs/FORMULAS.md,
 // section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices, as
 // low and as high as roundings allow.
-#include <math.h>
 #include <string.h>
 
 #include "solve/verify_parts.h"
-
-// ---- links between nodes
-
-static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card, long double efficiency, long double *latency_s)
-{
-    for (int i = 0; i < g->nic_count; i++) {
-        if ((int)g->nics[i].kind != kind) continue;
-        int64_t shares = one_card && streams < g->nics[i].count ? g->nics[i].count : streams;
-        *latency_s = g->nics[i].link.latency_s;
-        return g->nics[i].count * (long double)g->nics[i].link.bytes_per_s * efficiency / (long double)shares;
-    }
-    return 0;
-}
-
-static long double efficiency_of(const struct costs *c, int kind, bool ring)
-{
-    bool apart = !ring && c->transfer_network_efficiency[kind].value > 0;
-    return apart ? c->transfer_network_efficiency[kind].value : c->network_efficiency[kind].value;
-}
-
-static long double inside_rate(const struct assay *a, int group, bool ring)
-{
-    const struct costs *c = &a->problem->costs;
-    bool apart = !ring && c->transfer_intra_efficiency.value > 0;
-    return (long double)a->problem->cluster.groups[group].intra.bytes_per_s * (apart ? c->transfer_intra_efficiency.value : c->intra_efficiency.value);
-}
-
-static int64_t slots_on(const struct assay *a, int group) { return a->problem->cluster.groups[group].gpus_per_node / a->collective; }
-
-// What the cards of one kind give between nodes of two groups; 0: not both have it.
-static struct link cards_of_kind(const struct assay *a, int from, int to, bool ring, int kind)
-{
-    const struct node_group *groups = a->problem->cluster.groups;
-    long double latencies[2] = {0, 0}, efficiency = efficiency_of(&a->problem->costs, kind, ring);
-    int64_t each = ring ? layout_of(a)->tensor : a->collective;
-    long double rate = least(card_rate(&groups[from], kind, each * slots_on(a, from), !ring, efficiency, &latencies[0]),
-                             card_rate(&groups[to], kind, each * slots_on(a, to), !ring, efficiency, &latencies[1]));
-    return (struct link){(double)rate, (double)greatest(latencies[0], latencies[1])};
-}
-
-// The fastest kind that both have; NO_KIND: none.
-enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
-
-static int fastest_kind(const struct assay *a, int from, int to, bool ring)
-{
-    int best = NO_KIND;
-    double best_rate = 0;
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        double rate = cards_of_kind(a, from, to, ring, kind).bytes_per_s;
-        if (rate <= best_rate * (1 + 1e-12)) continue;
-        best_rate = rate;
-        best = kind;
-    }
-    return best;
-}
-
-// A ring is one group, which talks over one kind of card: of those that all its nodes have the one whose slowest is fastest,
-// in whole bytes per second. Nodes without cards go along with any. NO_KIND: they have none in common.
-static int kind_of_ring(const struct assay *a, const int *nodes, int count)
-{
-    const struct cluster *c = &a->problem->cluster;
-    int best = NO_KIND;
-    long double best_rate = 0;
-    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
-        long double slowest = -1, latency = 0;
-        for (int i = 0; i < count; i++) {
-            int group = c->places.nodes[nodes[i]].group;
-            if (!c->groups[group].nic_count) continue;
-            long double rate = card_rate(&c->groups[group], kind, layout_of(a)->tensor * slots_on(a, group), false, efficiency_of(&a->problem->costs, kind, true), &latency);
-            if (rate > 0) rate = floorl(least(rate, 0x1p51L) + 0.5L) + 1;
-            if (slowest < 0 || rate < slowest) slowest = rate;
-        }
-        if (slowest <= best_rate) continue;
-        best_rate = slowest;
-        best = kind;
-    }
-    return best;
-}
-
-// The nearest level whose switch both nodes hang on, or NULL.
-static const struct link *level_between(const struct places *p, int from, int to)
-{
-    for (int level = 0; level < p->level_count; level++) {
-        int one = p->nodes[from].switches[level], other = p->nodes[to].switches[level];
-        if (one == other && one >= 0) return &p->levels[level].link;
-    }
-    return NULL;
-}
-
-// Whatever the link is, less what it has lost.
-static bool degraded(const struct places *p, int from, int to, struct link *link)
-{
-    if (p->factors) link->bytes_per_s *= p->factors[(size_t)from * (size_t)p->node_count + (size_t)to];
-    return true;
-}
-
-// Known between two nodes, by measurement or for their groups.
-static bool is_known(const struct cluster *c, int from, int to, struct link *link)
-{
-    const struct places *p = &c->places;
-    *link = p->measured ? p->measured[(size_t)from * (size_t)p->node_count + (size_t)to] : (struct link){0, 0};
-    for (int i = 0; i < c->link_count && link->bytes_per_s <= 0; i++)
-        if (c->links[i].from == p->nodes[from].group && c->links[i].to == p->nodes[to].group) *link = c->links[i].link;
-    return link->bytes_per_s > 0;
-}
-
-// One stream from a node to another, over this kind of card or OWN_KIND: the best of the two. What is known holds for the best;
-// over another kind it is no better than the cards. false: nothing joins them.
-static bool node_link(const struct assay *a, int from, int to, bool ring, int kind, struct link *link)
-{
-    const struct cluster *c = &a->problem->cluster;
-    const struct places *p = &c->places;
-    int groups[2] = {p->nodes[from].group, p->nodes[to].group};
-    *link = (struct link){(double)inside_rate(a, groups[0], ring), c->groups[groups[0]].intra.latency_s};
-    if (from == to) return true;
-    bool cards = c->groups[groups[0]].nic_count && c->groups[groups[1]].nic_count;
-    int own = fastest_kind(a, groups[0], groups[1], ring), used = kind == OWN_KIND ? own : kind;
-    struct link over = cards && used != NO_KIND ? cards_of_kind(a, groups[0], groups[1], ring, used) : (struct link){0, 0};
-    if (is_known(c, from, to, link)) {
-        if (cards && used != own && used != NO_KIND)
-            *link = (struct link){(double)least(link->bytes_per_s, over.bytes_per_s), (double)greatest(link->latency_s, over.latency_s)};
-        return degraded(p, from, to, link) && link->bytes_per_s > 0;
-    }
-    const struct link *level = level_between(p, from, to);
-    *link = over;
-    if (cards && link->bytes_per_s <= 0) return false;
-    if (level && (!cards || level->bytes_per_s < link->bytes_per_s)) {
-        *link = *level;
-        return degraded(p, from, to, link);
-    }
-    if (!cards) return false;
-    degraded(p, from, to, link);
-    if (ring) link->bytes_per_s = (double)least(link->bytes_per_s, least(inside_rate(a, groups[0], true), inside_rate(a, groups[1], true)));
-    return true;
-}
-
-bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link)
-{
-    return node_link(a, from, to, ring, OWN_KIND, link);
-}
 
 // ---- one replica as a problem and a plan of its own
 
@@ -197,7 +56,7 @@ static void make_links(struct replica *r, const struct hearing *h)
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
             links[count] = (struct group_link){from, to, {unlimited, 0}};
-            count += from != to && node_link(&h->assay, r->node[from], r->node[to], false, OWN_KIND, &links[count].link);
+            count += from != to && judged_link_over(&h->assay, r->node[from], r->node[to], false, OWN_KIND, &links[count].link);
         }
     r->problem.cluster.links = links;
     r->problem.cluster.link_count = count;
@@ -283,8 +142,8 @@ static bool hear_nodes(struct hearing *h, int *node)
         else used[node[i]]++;
     }
     for (int i = 0; i < p->node_count; i++)
-        if (used[i] > slots_on(&h->assay, p->nodes[i].group))
-            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i], p->nodes[i].name, (long long)slots_on(&h->assay, p->nodes[i].group));
+        if (used[i] > judged_slots_on(&h->assay, p->nodes[i].group))
+            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i], p->nodes[i].name, (long long)judged_slots_on(&h->assay, p->nodes[i].group));
     return h->verdict->violation_count == before;
 }
 
@@ -317,13 +176,13 @@ static bool hear_rings(struct hearing *h, const int *node, struct ring_links *ri
         struct ring_link *links = TAKE(h->arena, x->replica_count, struct ring_link);
         rings[s] = (struct ring_links){links, x->replica_count};
         for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
-        int kind = kind_of_ring(&h->assay, members, x->replica_count);
+        int kind = judged_ring_kind(&h->assay, members, x->replica_count);
         for (int at = 0; at < x->replica_count; at++) {
             int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
             links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
             links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
             hear_kinds(h, s, from, to);
-            if (!node_link(&h->assay, from, to, true, kind, &links[at].link))
+            if (!judged_link_over(&h->assay, from, to, true, kind, &links[at].link))
                 REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
                        h->problem->cluster.places.nodes[to].name);
         }
