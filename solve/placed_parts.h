@@ -65,6 +65,8 @@ void placed_spread(const struct placed *p, struct placed_plan *plan);
 bool placed_give(struct placed *p, struct placed_plan *plan, int replica, int micro_batches);
 // The layers and options of like[stage], choices under p's own number, on the plan's nodes. false: they do not fit.
 bool placed_choose(struct placed *p, struct placed_plan *plan, const int *like);
+bool placed_schedules_nest(const struct priced *priced);     // struct placed, nested
+
 // Raises a bound on all plans, which some replica with p's own number of micro-batches keeps already, towards the one wanted
 // (placed_share.c). relaxed: the program over groups (placed_relax).
 struct placed_share_settings {

@@ -64,10 +64,40 @@ static int64_t least_of(const struct priced *p, const int64_t *table, const bool
     return least == INT64_MAX ? 0 : least;
 }
 
+// The time that blocks both ends, as a delay.
+static void move_blocking(int64_t *prices, size_t count)
+{
+    for (size_t i = 0; i < count; i += PART_COUNT) {
+        if (prices[i + PART_BLOCKING] <= 0) continue;
+        prices[i + PART_DELAY] += prices[i + PART_BLOCKING];
+        prices[i + PART_BLOCKING] = 0;
+    }
+}
+
+// Where more micro-batches might otherwise take less time: graphs without blocking transfers (placed_schedules_nest).
+static void relax_blocking(struct priced *relaxed, struct arena *arena)
+{
+    size_t count = (size_t)(relaxed->slice_count * relaxed->group_count * relaxed->group_count) * PART_COUNT;
+    relaxed->places = NULL;         // there the part has prices still
+    relaxed->cuts = arena_grow(arena, relaxed->cuts, (size_t)relaxed->cut_count, (size_t)relaxed->cut_count, sizeof *relaxed->cuts);
+    for (int i = 0; i < relaxed->cut_count; i++) {
+        struct priced_cut *cut = &relaxed->cuts[i];
+        cut->forward_ns = arena_grow(arena, cut->forward_ns, count, count, sizeof *cut->forward_ns);
+        move_blocking(cut->forward_ns, count);
+        int64_t **backward = TAKE(arena, relaxed->boundary_option_count, int64_t *);
+        for (int option = 0; option < relaxed->boundary_option_count; option++) {
+            backward[option] = arena_grow(arena, cut->backward_ns[option], count, count, sizeof **backward);
+            move_blocking(backward[option], count);
+        }
+        cut->backward_ns = backward;
+    }
+}
+
 void placed_relax(struct priced *relaxed, const struct priced *p, struct arena *arena)
 {
     const struct priced_places *x = p->places;
     *relaxed = *p;
+    if (x->micro_batches_together && !placed_schedules_nest(p)) relax_blocking(relaxed, arena);
     if (p->layout.data == 1) return;
     bool *counts = TAKE(arena, (size_t)p->group_count * priced_ring_links(x), bool);
     placed_ring_links(counts, p, arena);

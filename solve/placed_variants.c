@@ -76,7 +76,7 @@ struct placed_variant *placed_variant(struct placed *p, int micro_batches)
 // Whether the graph of fewer micro-batches is that of more with the first ones taken out: no path of it is longer then, for
 // any durations, and nothing more is in flight (docs/FORMULAS.md section 15). Where transfers block both ends, their places
 // in the orders come from one run, which may begin in another way.
-static bool schedules_nest(const struct priced *priced)
+bool placed_schedules_nest(const struct priced *priced)
 {
     enum schedule_kind kind = priced->layout.schedule;
     bool plain = kind == SCHEDULE_GPIPE || kind == SCHEDULE_1F1B || kind == SCHEDULE_TOKEN_SLICED;
@@ -88,7 +88,7 @@ enum status placed_open(struct placed **placed, const struct priced *priced, str
     struct placed *p = *placed = TAKE(arena, 1, struct placed);
     *p = (struct placed){.priced = priced, .replicas = priced->layout.data, .ranks = priced->rank_count, .stages = priced->stage_count,
                          .nodes = priced->places->node_count, .unit = layout_micro_batch_unit(&priced->layout), .arena = arena};
-    p->nested = schedules_nest(priced);
+    p->nested = placed_schedules_nest(priced);
     p->uneven = priced->places->micro_batches_together > 0;
     p->together = p->uneven ? priced->places->micro_batches_together : (int64_t)priced->micro_batches * p->replicas;
     p->most = p->uneven ? (int)(p->together - (int64_t)(p->replicas - 1) * p->unit) : priced->micro_batches;
