@@ -10,7 +10,7 @@
 #include "data/file.h"
 
 static const char *const colours[SVG_COLOUR_COUNT] = {
-    [SVG_INK] = "#1d2733", [SVG_FAINT] = "#c9d1da", [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2",
+    [SVG_INK] = "#1d2733", [SVG_MUTED] = "#8592a0", [SVG_FAINT] = "#c9d1da", [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2",
     [SVG_SECOND] = "#d9822b", [SVG_THIRD] = "#3b8a5a", [SVG_ALARM] = "#c23b3b", [SVG_RING] = "#b0287c",
 };
 static const int paper[3] = {0xf4, 0xf7, 0xfa}, first[3] = {0x1f, 0x6f, 0xb2};
@@ -73,6 +73,13 @@ void svg_begin(struct svg *s, double width, double height, const char *title, st
 void svg_open(struct svg *s, const char *title)
 {
     add(s, "<g><title>");
+    add_escaped(s, title);
+    add(s, "</title>\n");
+}
+
+void svg_open_map(struct svg *s, const char *title)
+{
+    add(s, "<g shape-rendering=\"crispEdges\"><title>");
     add_escaped(s, title);
     add(s, "</title>\n");
 }

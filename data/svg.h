@@ -8,7 +8,7 @@
 #include "data/arena.h"
 #include "data/status.h"
 
-enum svg_colour { SVG_INK, SVG_FAINT, SVG_PAPER, SVG_FIRST, SVG_SECOND, SVG_THIRD, SVG_ALARM, SVG_RING, SVG_COLOUR_COUNT };
+enum svg_colour { SVG_INK, SVG_MUTED, SVG_FAINT, SVG_PAPER, SVG_FIRST, SVG_SECOND, SVG_THIRD, SVG_ALARM, SVG_RING, SVG_COLOUR_COUNT };
 enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
 enum svg_shape { SVG_DISC, SVG_DIAMOND, SVG_TRIANGLE };
 struct svg_rgb { unsigned red, green, blue; };
@@ -23,6 +23,7 @@ struct svg {
 void svg_begin(struct svg *s, double width, double height, const char *title, struct arena *arena);
 // One thing with a name of its own: what is drawn until svg_close shows it when pointed at.
 void svg_open(struct svg *s, const char *title);
+void svg_open_map(struct svg *s, const char *title);        // of rectangles that touch: their edges are drawn sharp
 void svg_close(struct svg *s);
 void svg_rectangle(struct svg *s, double x, double y, double width, double height, enum svg_colour fill);
 // Filled from SVG_PAPER (share 0) to SVG_FIRST (1), for maps.

@@ -91,9 +91,9 @@ static void put_headings(struct heatmap *m)
     const char *title = plan->name ? plan->name : "plan";
     svg_text(&m->svg, 24, 34, SVG_START, 20, SVG_INK, arena_print(m->arena, "%s: %s per iteration", title, report_time(plan->iteration_ns, m->arena)));
     svg_text(&m->svg, 24, 56, SVG_START, 12, SVG_INK,
-             arena_print(m->arena, "%d replica%s of %d pipeline ranks on %d nodes, %s. Rows send to columns; %s.", x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count,
+             arena_print(m->arena, "%d replica%s of %d pipeline ranks on %d nodes, %s. Rows send to columns; %s%s.", x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count,
                          m->count, plan->bound_ns == plan->iteration_ns ? "proven optimal" : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
-                         m->by_plan ? "nodes in the plan's order, replica after replica" : "nodes in the cluster's order"));
+                         m->by_plan ? "nodes in the plan's order, replica after replica" : "nodes in the cluster's order", m->cell >= 20 ? "; beside names replica:rank" : ""));
 }
 
 void report_heatmap(const struct report_links *links, bool by_plan, const char **text, size_t *length, struct arena *arena)
@@ -111,7 +111,7 @@ void report_heatmap(const struct report_links *links, bool by_plan, const char *
     svg_begin(&m.svg, m.width, m.height, arena_print(arena, "Links between the nodes of %s, and those that %s uses", links->problem.cluster.name, links->plan->name ? links->plan->name : "the plan"), arena);
     put_headings(&m);
     heatmap_axes(&m);
-    svg_open(&m.svg, "links");
+    svg_open_map(&m.svg, "links");
     for (int row = 0; row < m.count; row++)
         for (int column = 0; column < m.count; column++) draw_cell(&m, row, column);
     svg_close(&m.svg);

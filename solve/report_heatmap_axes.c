@@ -88,6 +88,17 @@ static const char *short_name(const struct heatmap *m, const char *name)
     return length <= NAME_MOST ? name : arena_print(m->arena, "%.*s..%s", NAME_MOST / 2 - 1, name, name + length - NAME_MOST / 2 + 1);
 }
 
+// With room: which rank of which replica stands there, "+" where there are more.
+static const char *label_of(const struct heatmap *m, int node)
+{
+    const struct plan_placement *x = m->links->plan->placement;
+    const char *name = short_name(m, places_of(m)->nodes[node].name);
+    int seat = seat_of(m, node), more = 0;
+    for (int i = seat + 1; seat >= 0 && i < x->replica_count * x->rank_count; i++) more += m->links->node[i] == node;
+    if (m->cell < 20 || seat < 0) return name;
+    return arena_print(m->arena, "%s %d:%d%s", name, seat / x->rank_count, seat % x->rank_count, more ? "+" : "");
+}
+
 static const char *seat_text(const struct heatmap *m, int node)
 {
     int seat = seat_of(m, node), ranks = m->links->plan->placement->rank_count;
@@ -100,10 +111,10 @@ static void draw_names(struct heatmap *m)
     for (int i = 0; i < m->count && size > 0; i++) {
         const char *name = places_of(m)->nodes[m->order[i]].name;
         double middle = m->at[i] + m->cell / 2 + size * 0.33;
-        enum svg_colour colour = seat_of(m, m->order[i]) < 0 ? SVG_FAINT : SVG_INK;
+        enum svg_colour colour = seat_of(m, m->order[i]) < 0 ? SVG_MUTED : SVG_INK;
         svg_open(&m->svg, arena_print(m->arena, "%s: %s", name, seat_text(m, m->order[i])));
-        svg_text(&m->svg, m->left - 5, m->top + middle, SVG_END, size, colour, short_name(m, name));
-        svg_text_upwards(&m->svg, m->left + middle, m->top - 5, SVG_START, size, colour, short_name(m, name));
+        svg_text(&m->svg, m->left - 5, m->top + middle, SVG_END, size, colour, label_of(m, m->order[i]));
+        svg_text_upwards(&m->svg, m->left + middle, m->top - 5, SVG_START, size, colour, label_of(m, m->order[i]));
         svg_close(&m->svg);
     }
 }
@@ -140,20 +151,25 @@ static int bracket_rows(const struct heatmap *m)
 static double names_width(const struct heatmap *m)
 {
     size_t longest = 0;
-    for (int i = 0; i < m->count; i++) longest = strlen(places_of(m)->nodes[i].name) > longest ? strlen(places_of(m)->nodes[i].name) : longest;
-    return 8 + ceil((double)(longest < NAME_MOST ? longest : NAME_MOST) * name_size(m) * letter);
+    for (int i = 0; i < m->count && name_size(m) > 0; i++) {
+        size_t length = strlen(label_of(m, i));
+        longest = length > longest ? length : longest;
+    }
+    return 8 + ceil((double)longest * name_size(m) * letter);
 }
 
 static void draw_bracket(struct heatmap *m, int row, int first, int last, const char *name)
 {
+    const char *last_word = strrchr(name, ' '), *shown = name;
     double size = 11, out = names_width(m) + 2 + bracket_width * row, from = m->at[first], to = m->at[last + 1] - 1, middle = (from + to) / 2;
-    bool fits = (double)strlen(name) * size * letter <= to - from;
+    if ((double)strlen(shown) * size * letter > to - from && last_word) shown = last_word + 1;
+    bool fits = (double)strlen(shown) * size * letter <= to - from;
     svg_open(&m->svg, name);
     svg_line(&m->svg, m->left - out, m->top + from, m->left - out, m->top + to, SVG_FAINT, 2);
     svg_line(&m->svg, m->left + from, m->top - out, m->left + to, m->top - out, SVG_FAINT, 2);
     if (fits) {
-        svg_text_upwards(&m->svg, m->left - out - 4, m->top + middle, SVG_MIDDLE, size, SVG_INK, name);
-        svg_text(&m->svg, m->left + middle, m->top - out - 4, SVG_MIDDLE, size, SVG_INK, name);
+        svg_text_upwards(&m->svg, m->left - out - 4, m->top + middle, SVG_MIDDLE, size, SVG_INK, shown);
+        svg_text(&m->svg, m->left + middle, m->top - out - 4, SVG_MIDDLE, size, SVG_INK, shown);
     }
     svg_close(&m->svg);
 }

@@ -83,7 +83,7 @@ static void draw_mark(struct heatmap *m, const struct report_link *x)
     double px = m->left + m->at[m->place[x->to]] + size * (0.5 + offset[0]), py = m->top + m->at[m->place[x->from]] + size * (0.5 + offset[1]);
     if (marks[x->use].shape == SVG_DIAMOND) radius *= 1.2;
     svg_open(&m->svg, mark_title(m, x));
-    svg_mark(&m->svg, marks[x->use].shape, px, py, fmax(radius, 1.4), marks[x->use].fill, marks[x->use].edge, m->cell >= 20 ? 1.4 : m->cell >= 8 ? 0.9 : 0.4);
+    svg_mark(&m->svg, marks[x->use].shape, px, py, fmax(radius, 2.1), marks[x->use].fill, marks[x->use].edge, m->cell >= 20 ? 1.4 : m->cell >= 8 ? 0.9 : 0.6);
     if (radius >= 6.5)
         svg_text(&m->svg, px, py + radius * 0.36, SVG_MIDDLE, fmin(radius * 1.05, 12), marks[x->use].edge, arena_print(m->arena, "%d", number));
     svg_close(&m->svg);
