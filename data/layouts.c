@@ -154,6 +154,7 @@ enum status layouts_load(struct layouts *l, const char *path, struct arena *aren
         FIELD_OBJECT("space", REQUIRED, &space),
         FIELD_OBJECT("limits", REQUIRED, &limits),
         FIELD_NUMBER("gap_asked", REQUIRED, &l->gap_asked, 0, 1),
+        FIELD_NAME("objective", OPTIONAL, &l->objective, objective_names),
         FIELD_COUNT("iteration_ns", REQUIRED, &l->iteration_ns, 0, JSON_COUNT_MAX),
         FIELD_COUNT("bound_ns", REQUIRED, &l->bound_ns, 0, JSON_COUNT_MAX),
         FIELD_COUNT("count", REQUIRED, &l->count, 0, SPACE_COUNT_MAX),
@@ -239,6 +240,7 @@ enum status layouts_save(const struct layouts *l, const char *path, struct arena
     json_put_count(&w, "layers", l->layers);
     json_close_object(&w);
     json_put_number(&w, "gap_asked", l->gap_asked);
+    if (l->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[l->objective]);
     json_put_count(&w, "iteration_ns", l->iteration_ns);
     json_put_count(&w, "bound_ns", l->bound_ns);
     json_put_count(&w, "count", l->count);

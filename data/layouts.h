@@ -42,7 +42,8 @@ struct layouts {
     int64_t devices, global_batch, sequence;
     int layers;
     double gap_asked;
-    int64_t iteration_ns, bound_ns;     // of the plan; bound_ns holds for all layouts
+    enum objective objective;
+    int64_t iteration_ns, bound_ns;     // of the plan; bound_ns holds for all layouts. Of max_load all times are micro-batches x load
     int64_t chosen;                     // the plan's layout, -1 without a plan
     struct layouts_reason *reasons;
     int reason_count;

@@ -147,8 +147,6 @@ enum status problem_check(const struct problem *p, struct error *err)
     TRY(job_check(&p->job, err));
     if (!p->job.space.given) TRY(check_layout_fits(p, err));
     if (p->job.objective == OBJECTIVE_PIPETTE) TRY(problem_check_pipette(p, err));
-    if (p->job.objective == OBJECTIVE_MAX_LOAD && p->job.space.given)
-        return fail(err, BAD_INPUT, "%s: space: loads of different layouts are of different micro-batches; expected a job without space for objective \"max_load\"", job);
     if (has_blocks(p)) TRY(check_positions(p, err));
     for (int i = 0; i < p->job.rule_count; i++) TRY(check_rule_names(p, i, job, err));
     return OK;

@@ -4,12 +4,42 @@
 
 #include "formulate/choices_parts.h"
 
-enum status objective_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+// Every stream so many times behind itself.
+static void repeat_streams(struct schedule *s, int times, struct arena *arena)
+{
+    struct operation *operations = TAKE(arena, (size_t)s->operation_count * (size_t)times, struct operation);
+    int count = 0;
+    for (int i = 0; i < s->stream_count; i++) {
+        struct stream *stream = &s->streams[i];
+        int *repeated = TAKE(arena, (size_t)stream->count * (size_t)times, int);
+        for (int k = 0; k < stream->count * times; k++) {
+            operations[count] = s->operations[stream->operations[k % stream->count]];
+            repeated[k] = count++;
+        }
+        stream->operations = repeated;
+        stream->count *= times;
+    }
+    s->operations = operations;
+    s->operation_count = count;
+}
+
+static enum status make_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, int times, struct arena *arena, struct error *err)
 {
     struct schedule load;
     if (p->objective != OBJECTIVE_MAX_LOAD) return graph_compile(graph, schedule, arena, err);
     TRY(schedule_build_load(&load, &schedule->request, arena, err));
+    if (times > 1) repeat_streams(&load, times, arena);
     return graph_compile(graph, &load, arena, err);
+}
+
+enum status objective_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    return make_graph(graph, p, schedule, 1, arena, err);
+}
+
+enum status objective_batch_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    return make_graph(graph, p, schedule, p->micro_batches, arena, err);
 }
 
 static struct choice choice_of(const struct plan_stage *s)
@@ -44,5 +74,14 @@ enum status objective_state(struct plan *plan, const struct priced *p, const str
     plan->objective_ns = plan->iteration_ns;
     TRY(graph_compile(&graph, schedule, arena, err));
     plan->iteration_ns = objective_iteration_ns(plan, p, schedule, graph, arena);
+    return OK;
+}
+
+enum status objective_state_batch(struct plan *plan, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    TRY(objective_state(plan, p, schedule, arena, err));
+    if (p->objective != OBJECTIVE_MAX_LOAD) return OK;
+    plan->objective_ns /= p->micro_batches;
+    plan->bound_ns /= p->micro_batches;
     return OK;
 }

@@ -372,11 +372,11 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
     if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
+    if (r.certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "--certificate: expected a job for the least iteration time, found objective \"%s\"", objective_names[problem->job.objective]);
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
-    if (r.certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "--certificate: expected a job for the least iteration time, found objective \"%s\"", objective_names[problem->job.objective]);
     if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
     return solve_layout(&r, problem, start, exit_code, arena, err);
 }

@@ -4,7 +4,7 @@
 //     T >= fill_i + m x load_i + drain_i,     and with i's own sync and optimizer instead of the drain.
 // Another way leaves the rank after its last forward, and turns round at the end of the pipeline (turn_round_ns).
 // The layers are handed to the ranks in order, as many to each as T allows: if they do not all find room, T is too small. Taking
-// as many as possible is best, because one layer more before rank i costs it at most one layer of its own.
+// as many as possible is best, because one layer more before rank i costs it at most one layer of its own. Of objective max_load m x load_i alone is bounded.
 #include "solve/layouts_bound.h"
 
 
@@ -284,6 +284,7 @@ static bool within(const struct layout_sketch *s, const struct group_terms *g, i
 {
     struct ends ends = ends_of(s, rank, before);
     int64_t load = load_ns(s, g, rank, k), tail;
+    if (s->priced->objective == OBJECTIVE_MAX_LOAD) return load >= 0 && s->micro_batches * load <= limit_ns;
     if (load < 0 || turn_round_ns(s, g, rank, before, k) > limit_ns) return false;
     load *= s->micro_batches;
     tail = tail_ns(s, g, rank, k);

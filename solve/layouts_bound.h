@@ -1,5 +1,5 @@
 // What is certain of a layout from its prices alone, without a schedule, choices or a program: that nothing fits, and a
-// bound on the iteration time that holds for every plan of it.
+// bound on the iteration time (on m x the greatest load, for that objective) that holds for every plan of it.
 #ifndef PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
 #define PLUMBLINE_SOLVE_LAYOUTS_BOUND_H
 

@@ -1,6 +1,7 @@
 // A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
 // of paths, against the best plan of any layout. The effort is a number of replays and boxes (0: the search for a plan
 // alone), never a time.
+#include "formulate/objective.h"
 #include "solve/eliminate_search.h"
 #include "solve/incumbent.h"
 #include "solve/layouts_parts.h"
@@ -35,7 +36,7 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
         a->finished = a->infeasible = true;
         return OK;
     }
-    TRY(graph_compile(&graph, &schedule, arena, err));
+    TRY(objective_batch_graph(&graph, priced, &schedule, arena, err));
     struct incumbent best = {0};
     int64_t replays = OPERATIONS / (schedule.operation_count + 1);      // large graphs get fewer
     replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "formulate/objective.h"
+#include "formulate/price.h"
 #include "solve/layouts_parts.h"
 #include "solve/solve_parts.h"
 
@@ -543,7 +545,7 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
         plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data;
         plan->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? 0 : plan->bound_ns;
     }
-    for (int i = 0; i < s->work_count && plan->stage_count; i++) {
+    for (int i = 0; i < s->work_count && plan->stage_count && s->problem->job.objective == OBJECTIVE_ITERATION_TIME; i++) {
         int64_t other_ns = s->work[i].number == s->best_number ? 0 : s->work[i].iteration_ns;
         if (other_ns > 0 && (!plan->runner_up_ns || other_ns < plan->runner_up_ns)) plan->runner_up_ns = other_ns;
     }
@@ -551,6 +553,25 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
     l->chosen = plan->stage_count ? s->best_number : -1;
     settle_work(s);
     layouts_count(l);
+}
+
+// Until here the plan's time is the value that layouts are compared by.
+static enum status state_objective(const struct search *s, struct plan *plan, struct error *err)
+{
+    struct schedule schedule;
+    struct priced *priced = TAKE(s->arena, 1, struct priced);
+    struct problem *one = TAKE(s->arena, 1, struct problem);
+    plan->objective = s->problem->job.objective;
+    if (plan->objective == OBJECTIVE_ITERATION_TIME) return OK;
+    if (!plan->stage_count) plan->bound_ns = 0;         // of whose micro-batch?
+    if (!plan->stage_count) return OK;
+    *one = problem_with_layout(s->problem, &plan->layout);
+    TRY(price_problem(priced, one, s->arena, err));
+    struct schedule_request request = schedule_request_of(priced);
+    TRY(schedule_build(&schedule, &request, s->arena, err));
+    TRY(objective_state_batch(plan, priced, &schedule, s->arena, err));
+    plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    return OK;
 }
 
 static void release_shared(void *shared) { munmap(shared, sizeof(int)); }
@@ -567,7 +588,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
     s->queue.arena = s->arena;
     r->layouts = (struct layouts){.name = p->name, .base = p->job.layout, .space = p->job.space, .devices = s->limits.devices,
                                   .global_batch = p->job.global_batch, .sequence = p->job.sequence, .layers = p->model.layer_count,
-                                  .gap_asked = s->settings->gap, .chosen = -1};
+                                  .gap_asked = s->settings->gap, .objective = p->job.objective, .chosen = -1};
     TRY(prepare_scan(s, err));
     s->context = (struct layouts_context){p, s->settings, s->told};
     struct worker_settings workers = {.count = s->settings->threads, .memory_limit_bytes = s->settings->memory_limit_bytes,
@@ -589,5 +610,5 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     }
     worker_pool_close(s.pool);
     finish(&s, r, settle(&s));
-    return OK;
+    return state_objective(&s, &r->solved.plan, err);
 }

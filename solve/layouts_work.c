@@ -246,6 +246,7 @@ static void solve_settings_of(struct solve_settings *settings, const struct layo
 {
     *settings = *c->settings;
     settings->threads = 1;
+    settings->whole_batch = true;
     settings->progress = settings->alternatives = 0;
     settings->program_path = settings->map_path = NULL;
 }

@@ -52,7 +52,8 @@ static enum status begin(struct solving *s, struct solve_result *r, const struct
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));
     TRY(choices_build(&s->choices, priced, &s->schedule, arena, err));
-    TRY(objective_graph(&s->graph, priced, &s->schedule, arena, err));
+    if (settings->whole_batch) TRY(objective_batch_graph(&s->graph, priced, &s->schedule, arena, err));
+    else TRY(objective_graph(&s->graph, priced, &s->schedule, arena, err));
     if (!settings->evidence) return OK;
     graph_keep_paths(s->graph, arena);
     r->evidence = TAKE(arena, 1, struct solve_evidence);
@@ -227,6 +228,7 @@ enum status solve_without_reason(struct solve_result *r, const struct priced *pr
 // Until here a plan's time is the objective's value, whatever that is.
 static enum status state_objective(struct solving *s, struct error *err)
 {
+    if (s->settings->whole_batch) return OK;
     for (int i = 0; i < s->plan_count; i++) TRY(objective_state(&s->plans[i], s->priced, &s->schedule, s->arena, err));
     if (s->plan_count) s->result->plan = s->plans[0];
     else TRY(objective_state(&s->result->plan, s->priced, &s->schedule, s->arena, err));

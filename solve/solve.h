@@ -28,6 +28,7 @@ struct solve_settings {
     bool recheck;                   // evaluate every closed box a second time from the stored numbers
     bool start_search;              // false: no incumbent search (for tests of the tree)
     bool eliminate;                 // false: no elimination (for tests)
+    bool whole_batch;               // of objective max_load: values are objective_batch_graph's, and plans have them as their times
     const char *program_path;       // NULL, or where the program after elimination with all path rows is written (.mps or .lp)
     const char *map_path;           // NULL, or where the meaning of that program's columns is written
     int64_t memory_limit_bytes;     // of one worker; 0: none

@@ -429,20 +429,6 @@ static void report_shows_the_loads(void **state)
     arena_close(&arena);
 }
 
-static void spaces_are_refused(void **state)
-{
-    (void)state;
-    struct trial t;
-    struct random_limits limits = random_limits_small();
-    uint64_t seed = 1;
-    while (!trial_open(&t, seed, &limits, false)) seed++;
-    t.problem.job.objective = OBJECTIVE_MAX_LOAD;
-    assert_int_equal(problem_check(&t.problem, &t.err), OK);
-    t.problem.job.space.given = true;
-    assert_int_equal(problem_check(&t.problem, &t.err), BAD_INPUT);
-    trial_close(&t);
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
@@ -450,7 +436,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_is_the_best_of_all), cmocka_unit_test(loads_are_the_streams), cmocka_unit_test(alike_layers_are_shared_out_evenly),
         cmocka_unit_test(long_streams_reach_the_load), cmocka_unit_test(optima_differ), cmocka_unit_test(large_chain_is_proven),
-        cmocka_unit_test(judge_hears_loads), cmocka_unit_test(judge_accepts_what_is_solved), cmocka_unit_test(report_shows_the_loads), cmocka_unit_test(spaces_are_refused),
+        cmocka_unit_test(judge_hears_loads), cmocka_unit_test(judge_accepts_what_is_solved), cmocka_unit_test(report_shows_the_loads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
