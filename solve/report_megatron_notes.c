@@ -73,8 +73,9 @@ static void put_uneven_note(const struct megatron *e)
 {
     const struct plan_placement *x = e->plan->placement;
     if (!x || !x->micro_batches) return;
+    const int *replicas = report_data_ranks(e->plan, e->out->arena);
     report_print(e->out, "#   - micro-batches that differ between the data-parallel replicas:");
-    for (int i = 0; i < x->replica_count; i++) report_print(e->out, " %d", x->micro_batches[i]);
+    for (int i = 0; i < x->replica_count; i++) report_print(e->out, " %d", x->micro_batches[replicas[i]]);
     report_print(e->out, "\n");
 }
 

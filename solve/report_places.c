@@ -15,15 +15,16 @@ static const char *link_text(const struct report_links *l, int from, int to, str
 
 static void print_nodes(struct report_out *out, const struct plan *plan)
 {
-    static const char *const headings[] = {"replica", "takes", "nodes, rank by rank"};
+    static const char *const headings[] = {"replica", "takes", "micro-batches", "nodes, rank by rank"};
     const struct plan_placement *x = plan->placement;
     struct report_table t;
-    report_table_begin(&t, headings, "rrl", out->arena);
+    report_table_begin(&t, headings, "rrrl", out->arena);
     for (int replica = 0; replica < x->replica_count; replica++) {
         const char *nodes = x->nodes[replica * x->rank_count];
         for (int rank = 1; rank < x->rank_count; rank++) nodes = arena_print(out->arena, "%s %s", nodes, x->nodes[replica * x->rank_count + rank]);
         report_cell(&t, arena_print(out->arena, "%d%s", replica, replica == x->slowest ? "*" : ""));
         report_cell(&t, report_time(x->iteration_ns[replica], out->arena));
+        report_cell(&t, x->micro_batches ? arena_print(out->arena, "%d", x->micro_batches[replica]) : "-");
         report_cell(&t, nodes);
     }
     report_print(out, "\nNodes (the iteration waits for *, whose stages are shown here)\n");

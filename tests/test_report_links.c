@@ -8,6 +8,7 @@
 #include "solve/placed.h"
 #include "solve/report.h"
 #include "solve/solve.h"
+#include "solve/verify.h"
 #include "tests/support/check.h"
 #include "tests/support/problems.h"
 
@@ -182,6 +183,24 @@ static int check_links(const struct trial *t, int origins[5])
     return explained;
 }
 
+// What a replica says its messages take is judged: any of them a little longer is refused.
+static bool check_judged(struct trial *t, struct arena *arena)
+{
+    struct plan_placement *x = t->plan.placement;
+    struct verdict verdict;
+    struct error err = {OK, ""};
+    if (t->plan.stage_count < 2) return false;
+    int at = (x->replica_count - 1) * t->plan.stage_count;
+    CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
+    if (!verdict.accepted) fail_msg("%s: %s", verdict.violations[0].rule, verdict.violations[0].text);
+    x->send_backward_ns[at] += 1000;
+    CHECK_OK(verify_plan(&verdict, &t->plan, &t->problem, arena, &err));
+    x->send_backward_ns[at] -= 1000;
+    assert_false(verdict.accepted);
+    assert_non_null(strstr(verdict.violations[0].text, "a message back"));
+    return true;
+}
+
 // ---- the best ring's bound
 
 static double best_cycle(const struct problem *p, int *order, int at, int wanted, bool *used)
@@ -296,13 +315,14 @@ static void check_map(const struct trial *t, bool by_plan, struct arena *arena)
 
 static void test_plans(void **state)
 {
-    int plans = 0, explained = 0, compared = 0, tight = 0, origins[5] = {0};
+    int plans = 0, explained = 0, compared = 0, tight = 0, judged = 0, origins[5] = {0};
     for (int trial = 0; trial < TRIALS; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct trial t;
         bool reached = false;
         if (draw_trial(&t, (uint64_t)trial + 1, *state)) {
             explained += check_links(&t, origins);
+            judged += check_judged(&t, *state);
             compared += check_best_ring(&t, &reached);
             tight += reached;
             check_map(&t, plans % 2, *state);
@@ -313,7 +333,7 @@ static void test_plans(void **state)
     printf("%d plans, %d messages explained by their links; measured %d, stated %d, level %d, cards %d, inside %d; %d bounds on rings, %d of them reached\n", plans, explained,
            origins[PLACE_MEASURED], origins[PLACE_STATED], origins[PLACE_LEVEL], origins[PLACE_CARDS], origins[PLACE_INSIDE], compared, tight);
     assert_true(plans > TRIALS / 3 && explained > TRIALS && origins[PLACE_MEASURED] && origins[PLACE_LEVEL] && origins[PLACE_CARDS] && origins[PLACE_INSIDE]);
-    assert_true(compared > 2 && tight * 2 > compared);
+    assert_true(judged > TRIALS / 6 && compared > 2 && tight * 2 > compared);
 }
 
 int main(void)
