@@ -68,9 +68,9 @@ bool placed_take_start(struct placed *p, struct placed_start *start, int *like, 
 // [replica * ranks + rank].
 void placed_match(int *number, const int *before, const int *after, int replicas, int ranks, struct arena *arena);
 
-// The layers of `like`, and ranks on their nodes of before (-1: none), wherever that makes nothing slower; replicas numbered
-// so that the fewest ranks move.
-void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before);
+// The layers of `like`, and ranks on their nodes of before (-1: none), wherever that makes nothing slower, or not slower than
+// enough_ns; replicas numbered so that the fewest ranks move.
+void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before, int64_t enough_ns);
 
 // As solve_run, for a priced document with places. start: NULL, or what is never worse than the answer. BAD_INPUT: it does
 // not fit.

@@ -1,6 +1,6 @@
 // From an earlier placement to a new one with as few moves as can be. Replicas have no names of their own: those of the new
 // plan get the numbers with which the fewest ranks change their node (an assignment problem, by shortest augmenting paths
-// with potentials; S: Kuhn's method as Jonker and Volgenant have it). Then every rank goes back whose move makes nothing faster.
+// with potentials; S: Kuhn's method as Jonker and Volgenant have it). Then every rank goes back that makes nothing slower by it, or not more than the asked gap allows.
 #include <string.h>
 
 #include "solve/placed_parts.h"
@@ -86,13 +86,14 @@ static bool fit_nodes(struct placed *p, struct placed_plan *plan)
     return placed_fits_ranks(p, plan);
 }
 
-// Takes `next` if it is no slower.
-static bool take_if_no_slower(struct placed *p, struct placed_plan *plan, struct placed_plan *next)
+// Takes `next` if it is no slower, or fast enough.
+static bool take_if_fast(struct placed *p, struct placed_plan *plan, struct placed_plan *next, int64_t enough_ns)
 {
+    int64_t most = plan->time_ns > enough_ns ? plan->time_ns : enough_ns;
     if (!fit_nodes(p, next)) return false;
     next->slowest = plan->slowest;
-    placed_evaluate(p, next, plan->time_ns + 1);
-    if (next->time_ns > plan->time_ns) return false;
+    placed_evaluate(p, next, most + 1);
+    if (next->time_ns > most) return false;
     placed_plan_copy(p, plan, next);
     return true;
 }
@@ -105,7 +106,7 @@ static int intruder(const struct placed *p, const struct placed_plan *plan, cons
     return -1;
 }
 
-static void go_back(struct placed *p, struct placed_plan *plan, const int *before, struct placed_plan *next)
+static void go_back(struct placed *p, struct placed_plan *plan, const int *before, int64_t enough_ns, struct placed_plan *next)
 {
     for (bool improved = true; improved;) {
         improved = false;
@@ -116,19 +117,19 @@ static void go_back(struct placed *p, struct placed_plan *plan, const int *befor
             placed_plan_copy(p, next, plan);
             if (other >= 0) next->node[other] = there;
             next->node[place] = home;
-            improved = take_if_no_slower(p, plan, next) || improved;
+            improved = take_if_fast(p, plan, next, enough_ns) || improved;
         }
     }
 }
 
-void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before)
+void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, const int *before, int64_t enough_ns)
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     struct placed_plan next = placed_plan_empty(p, p->arena);
     placed_plan_copy(p, &next, plan);
-    if (placed_choose(p, &next, like)) take_if_no_slower(p, plan, &next);
+    if (placed_choose(p, &next, like)) take_if_fast(p, plan, &next, enough_ns);
     rename_replicas(p, plan, before);
-    go_back(p, plan, before, &next);
+    go_back(p, plan, before, enough_ns, &next);
     rename_replicas(p, plan, before);
     arena_reset(p->arena, mark);
 }

@@ -1,5 +1,6 @@
 // A problem whose cluster has places: the program over groups first, at the least price of every link, which is a relaxation
 // and tells layers and options; then the search for a placement.
+#include <math.h>
 #include <string.h>
 
 #include "solve/placed_milp.h"
@@ -119,8 +120,18 @@ static enum status solve_program(struct solving *s, struct placed *placed, struc
 // An earlier plan made ready.
 struct beginning { int *like, *home; struct placed_plan mended; };
 
-// The search from an earlier plan: the first, so that it has what time there is.
-static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b, struct placed_start *start,
+// The longest time that leaves no more than the asked gap above the bound.
+static int64_t enough_for(int64_t bound_ns, double gap)
+{
+    if (!(gap > 0 && bound_ns > 0) || gap >= 1) return gap >= 1 ? INT64_MAX / 4 : bound_ns;
+    double most = floor((double)bound_ns / (1 - gap)) + 1;
+    int64_t enough = most < 0x1p60 ? (int64_t)most : (int64_t)1 << 60;
+    while (enough > bound_ns && (double)(enough - bound_ns) > gap * (double)enough) enough--;
+    return enough;
+}
+
+// The search from an earlier plan: the first, so that it has what time there is. One that is good enough stays as it is.
+static enum status search_from(struct placed *p, struct placed_plan *best, struct beginning *b, struct placed_start *start, int64_t enough_ns,
                                const struct placed_settings *settings, struct arena *arena, struct error *err)
 {
     struct placed_settings from = *settings;
@@ -128,7 +139,8 @@ static enum status search_from(struct placed *p, struct placed_plan *best, struc
     if (!placed_take_start(p, start, b->like, b->home, &b->mended, arena))
         return fail(err, BAD_INPUT, "%s: the plan to start from does not fit this problem", start->plan->document.path ? start->plan->document.path : "start");
     if (b->mended.time_ns < INT64_MAX) from.start = &b->mended;
-    placed_search(p, best, b->like, &from, arena);
+    if (b->mended.time_ns <= enough_ns) placed_plan_copy(p, best, &b->mended);
+    else placed_search(p, best, b->like, &from, arena);
     return OK;
 }
 
@@ -175,9 +187,10 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
     bool by_program = settings->engine == ENGINE_INTOPT, proven = false;
     struct beginning beginning;
-    if (start) TRY(search_from(placed, &best, &beginning, start, &search, arena, err));
+    int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
+    if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
     if (by_program) TRY(solve_program(&s, placed, &other, r, err));
-    else if (told) placed_search(placed, &other, chosen, &search, arena);
+    else if (told && best.time_ns > enough_ns) placed_search(placed, &other, chosen, &search, arena);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
@@ -202,7 +215,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
         return OK;
     }
     if (proven) bound_ns = best.time_ns;
-    if (start) placed_settle(placed, &best, beginning.like, beginning.home);
+    if (start) placed_settle(placed, &best, beginning.like, beginning.home, enough_for(bound_ns, settings->gap));
     int64_t value_ns = best.time_ns;
     TRY(find_slowest(placed, &best, err));
     placed_put_plan(&r->plan, placed, &best, arena);

@@ -61,7 +61,7 @@ static void print_placement(struct report_out *out, const struct what_if_answer 
     const struct plan_placement *before = x->start->plan->placement, *now = x->now->placement;
     if (!before || !now) return;
     int moved = print_moves(out, before, now->nodes, false);
-    report_print(out, "  %d of %d ranks move%s\n", moved, before->replica_count * before->rank_count, moved ? ":" : "");
+    report_print(out, "  %d of %d ranks move%s%s\n", moved, before->replica_count * before->rank_count, moved == 1 ? "s" : "", moved ? ":" : "");
     print_moves(out, before, now->nodes, true);
     print_rings(out, x->start->plan, x->now);
 }

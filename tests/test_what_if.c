@@ -28,7 +28,7 @@
 
 enum { NODES = 7, PLACES = 6 };
 
-static int trials = 15;
+static int trials = 12;
 
 static int open_arena(void **state)
 {
@@ -299,16 +299,22 @@ static void random_placed_problem(struct problem *p, struct random *rng, struct 
     } while (p->job.space.given || p->job.layout.pipeline < 2 || problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
 }
 
-static bool solve_from(struct solve_result *r, const struct priced *priced, struct placed_start *start, bool stopped, struct arena *arena)
+static bool solve_within(struct solve_result *r, const struct priced *priced, struct placed_start *start, double gap, bool stopped, struct arena *arena)
 {
     static const volatile int stop = 1;
     struct solve_settings settings;
     struct error err = {OK, ""};
     solve_defaults(&settings);
     settings.progress = 0;
+    settings.gap = gap;
     enum status status = placed_solve(r, priced, &settings, start, stopped ? &stop : NULL, arena, &err);
     if (status != OK) fail_msg("%s", err.text);
     return r->plan.stage_count > 0;
+}
+
+static bool solve_from(struct solve_result *r, const struct priced *priced, struct placed_start *start, bool stopped, struct arena *arena)
+{
+    return solve_within(r, priced, start, 0, stopped, arena);
 }
 
 static void assert_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena)
@@ -435,6 +441,23 @@ static void check_mended(const struct problem *changed, const struct plan *earli
     }
 }
 
+// With a wide gap nobody moves but who must; with a narrow one the plan keeps to it.
+static void check_gap(const struct problem *changed, const struct priced *priced, const struct plan *earlier, struct arena *arena)
+{
+    static const double gaps[] = {0.9, 0.05};
+    for (size_t i = 0; i < ARRAY_LENGTH(gaps); i++) {
+        struct solve_result r;
+        struct placed_start start = {.plan = earlier};
+        if (!solve_within(&r, priced, &start, gaps[i], false, arena)) continue;
+        assert_accepted(&r.plan, changed, arena);
+        assert_true(r.plan.outcome == OUTCOME_OPTIMAL ? plan_gap(&r.plan) <= gaps[i] : plan_gap(&r.plan) > gaps[i]);
+        bool enough = start.mended_ns && (double)(start.mended_ns - r.plan.bound_ns) <= gaps[i] * (double)start.mended_ns;
+        if (i == 0 && start.mended_ns) assert_true(enough);
+        for (int k = 0; enough && k < earlier->placement->replica_count * earlier->placement->rank_count; k++)
+            assert_string_equal(r.plan.placement->nodes[k], start.mended_nodes[k]);
+    }
+}
+
 static void test_never_worse(void **state)
 {
     int compared = 0, stood = 0, mended = 0, turned = 0;
@@ -484,6 +507,7 @@ static void test_never_worse(void **state)
             } else {
                 assert_int_equal(start.mended_ns, 0);
             }
+            check_gap(&changed, &again, &first.plan, *state);
             if (trial % 3 && solve_from(&cold, &again, NULL, false, *state)) {
                 assert_true(solve_from(&warm, &again, &start, false, *state));
                 assert_accepted(&warm.plan, &changed, *state);
@@ -712,7 +736,7 @@ static void test_going_home(void **state)
         }
         placed_evaluate(p, &plan, INT64_MAX);
         assert_int_equal(plan.time_ns, before_ns);
-        placed_settle(p, &plan, like, home);
+        placed_settle(p, &plan, like, home, 0);
         assert_int_equal(plan.time_ns, before_ns);
         for (int i = 0; i < places; i++) assert_int_equal(plan.node[i], home[i]);
         arena_reset(*state, mark);
