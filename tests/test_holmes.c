@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "data/places.h"
 #include "formulate/choices.h"
@@ -180,6 +181,34 @@ static void test_measured_links(void **state)
     assert_true(times[1][0] > times[0][0] && times[1][0] >= times[1][1]);
 }
 
+// Three transports, on file and back.
+static void test_priced_document(void **state)
+{
+    struct clusters_request r = small_request();
+    struct problem p;
+    struct priced priced, again;
+    struct error err = {OK, ""};
+    char path[] = "/tmp/plumbline_holmes_XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    make_problem(&p, &r, *state);
+    assert_int_equal(price_problem(&priced, &p, *state, &err), OK);
+    if (priced_save(&priced, path, *state, &err) != OK || priced_load(&again, path, *state, &err) != OK || priced_check(&again, &err) != OK) fail_msg("%s", err.text);
+    remove(path);
+    const struct priced_places *a = priced.places, *b = again.places;
+    assert_int_equal(a->transport_count, 3);
+    assert_int_equal(b->transport_count, 3);
+    for (int t = 0; t < 3; t++) {
+        assert_string_equal(a->transports[t], nic_kind_names[t]);
+        assert_string_equal(b->transports[t], nic_kind_names[t]);
+        assert_memory_equal(a->transport_rate[t], b->transport_rate[t], 2 * sizeof(int64_t));
+    }
+    for (int run = 0; run < priced.run_count; run++) assert_memory_equal(a->ring_ns[run][0], b->ring_ns[run][0], priced_ring_links(a) * sizeof(int64_t));
+    static const int rings[][2] = {{0, 0}, {1, 1}, {0, 1}};
+    for (size_t i = 0; i < ARRAY_LENGTH(rings); i++) assert_int_equal(priced_ring_offset(b, rings[i], 2), i * 4);
+}
+
 // ---- rings that a job forbids
 
 static void test_homogeneous_groups(void **state)
@@ -328,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_transport),
         cmocka_unit_test(test_measured_links),
+        cmocka_unit_test(test_priced_document),
         cmocka_unit_test(test_homogeneous_groups),
         cmocka_unit_test(test_published_splits),
         cmocka_unit_test(test_splits_by_speed),
