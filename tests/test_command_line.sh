@@ -467,6 +467,26 @@ refuses "expected a cluster with places" example gpt --objective pipette -o no
 gives 0 example pipette --matrix matrix.json --stages 2 $small --objective iteration_time -o exact
 gives 0 solve exact/problem.json -o exact/plan.json --quiet
 
+# ---- the greatest load
+for layouts in one degrees; do
+    gives 0 example gpt --model gpt2-xl --gpus 16 --tensor 1 --pipeline 4 --layouts $layouts --global-batch 32 --sequence 1024 --objective max_load -o load-$layouts
+    gives 0 solve load-$layouts/problem.json -o load-$layouts/plan.json --quiet
+    says "^optimal: max_load .* gap 0 %" err
+    gives 0 verify load-$layouts/plan.json
+    says ", max_load $(number load-$layouts/plan.json objective_ns) ns, its bound" out
+    gives 0 report load-$layouts/plan.json
+    says "Loads of one micro-batch in ms" out
+    says "  busiest    rank" out
+    refuses "--certificate: expected a job for the least iteration time, found objective" solve load-$layouts/problem.json -o no.json --certificate no-proof.json
+done
+gives 0 report --layouts load-degrees/plan.layouts.json
+says "times are of max_load" out
+gives 0 formulate load-one/problem.json -o load-one/program.mps
+says "(4 of paths)" err
+sed 's/"objective_ns": [0-9]*/"objective_ns": 1/; s/"bound_ns": [0-9]*/"bound_ns": 0/' load-one/plan.json > load-one/wrong.json
+gives 20 verify load-one/wrong.json
+says "objective: claimed a greatest load of 1 ns, the judge finds" out
+
 [ $failures = 0 ] && echo "all as expected" && exit 0
 echo "$failures failures"
 exit 1
