@@ -38,7 +38,7 @@ int64_t chains_value(const struct chains *c, const int *order)
 struct chains_settings chains_settings_for(const struct chains *c, uint64_t seed)
 {
     bool few = c->node_count <= CHAINS_EXACT_MAX;
-    return (struct chains_settings){.starts = few ? 4 : c->node_count <= 96 ? 12 : 4, .moves = 20000 * (few ? 1 : c->node_count), .seed = seed};
+    return (struct chains_settings){.starts = few ? 4 : c->node_count <= 96 ? 12 : 4, .moves = few ? 20000 : 10000 * c->node_count, .seed = seed};
 }
 
 void chains_approach(struct chains_result *r, const struct chains *c, const struct chains_settings *settings, struct arena *arena)

@@ -66,6 +66,12 @@ static void round_prices(struct bounding *b, const struct box *x)
     }
 }
 
+// Where steps aim at: what would close the box, if that is not far off.
+static double aim_of(const struct bounding *b, const struct box *x)
+{
+    return fmin((double)(b->value - x->low), (double)x->chain * 1.06 + 1);
+}
+
 // One walk with the box's prices; they move to where its chains' visits say, unless the box is closed.
 static void work_round(struct bounding *b, struct box *x)
 {
@@ -79,7 +85,7 @@ static void work_round(struct bounding *b, struct box *x)
         if (&b->boxes[i] != x) learn(b, &b->boxes[i], b->price);
     paths_firsts(b->paths, x->first, b->firsts);
     double now = (double)paths_sum(b->paths, b->firsts, b->price), square = 0;
-    double aim = (double)(b->value < CHAIN_NONE ? b->value - x->low : x->chain + x->chain / 20 + 1) * ldexp(k, paths_shift(b->paths));
+    double aim = aim_of(b, x) * ldexp(k, paths_shift(b->paths));
     memset(b->visits, 0, (size_t)n * sizeof *b->visits);
     for (int i = 0; i < k; i++) paths_follow(b->paths, b->firsts[i], b->price, b->visits);
     for (int i = 0; i < n; i++) {
@@ -93,8 +99,8 @@ static void work(struct bounding *b, struct box *x)
 {
     x->chain_before = x->chain;
     for (int round = 0; round < ROUNDS_A_TURN && bound_of(b, x) < b->value; round++) work_round(b, x);
-    int64_t missing = b->value - x->low - x->chain_before;
-    if (x->chain - x->chain_before > missing / 50) {
+    double missing = aim_of(b, x) - (double)x->chain_before;
+    if ((double)(x->chain - x->chain_before) > missing / 50) {
         x->idle = 0;
         return;
     }

@@ -1,7 +1,9 @@
 // The proof for few nodes. A chain's least value, given its set of nodes and the first of them, follows from a dynamic
 // programme over sets; so does the best ring through a set of first nodes. Sets of first nodes are taken cheapest ring
 // first; for each, the other nodes are shared out so that no chain is dearer than what would still improve on the best
-// known, found by bisection over the chains' limit. Sets of nodes left over from which it failed are remembered.
+// known, found by bisection over the chains' limit. Sets of nodes left over from which it failed are remembered. Before all
+// that, nodes are shared out with no first nodes given: what even the dearest chain of that takes at least ends the list of
+// sets of first nodes early.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,12 +13,17 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
+struct tail { int64_t cost; uint32_t behind; };      // a chain's nodes behind its first
+
 struct proof {
     const struct chains *c;
     struct chains_result *result;
     int64_t *least;             // [set * node_count + first]: of a chain's last |set| nodes, `first` the first of them
     int firsts[CHAINS_EXACT_MAX];
     uint32_t shared[CHAINS_EXACT_MAX];      // [chain] the nodes behind its first
+    struct tail *tails[CHAINS_EXACT_MAX];       // [first] cheapest first, those that can be in an order that improves
+    int tail_count[CHAINS_EXACT_MAX];
+    int64_t *cheapest;          // [set]: of a whole chain, whatever its first node
     uint32_t *failed, stamp;    // [nodes left over] == stamp: nothing comes of it
     int64_t limit;
 };
@@ -67,15 +74,16 @@ static bool share_out(struct proof *p, int chain, uint32_t left)
     if (chain == p->c->chain_count) return true;
     if (p->failed[left] == p->stamp) return false;
     p->result->effort.steps++;
-    uint32_t first = UINT32_C(1) << p->firsts[chain];
-    int take = p->c->length - 1, have = __builtin_popcount(left);
-    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << have; pick = next_subset(pick)) {
-        uint32_t chosen = spread(pick, left);
-        if (least_of(p, chosen | first, p->firsts[chain]) <= p->limit && share_out(p, chain + 1, left & ~chosen)) {
-            p->shared[chain] = chosen;
-            return true;
-        }
-        if (!pick) break;
+    int first = p->firsts[chain], take = p->c->length - 1;
+    if (chain == p->c->chain_count - 1 && __builtin_popcount(left) == take) {
+        p->shared[chain] = left;
+        return least_of(p, left | UINT32_C(1) << first, first) <= p->limit;
+    }
+    for (int i = 0; i < p->tail_count[first] && p->tails[first][i].cost <= p->limit; i++) {
+        uint32_t behind = p->tails[first][i].behind;
+        if (behind & ~left || !share_out(p, chain + 1, left & ~behind)) continue;
+        p->shared[chain] = behind;
+        return true;
     }
     p->failed[left] = p->stamp;
     return false;
@@ -113,6 +121,49 @@ static void keep(struct proof *p)
         write_chain(p, p->result->order + chain * p->c->length, p->firsts[chain], p->shared[chain]);
 }
 
+// ---- sharing out without first nodes
+
+// Whether chains from `chain` on, none dearer than the limit, find their nodes among `left`: the lowest is in one, or spare.
+static bool share_freely(struct proof *p, int chain, uint32_t left)
+{
+    int take = p->c->length - 1, have = __builtin_popcount(left), spare = have - (p->c->chain_count - chain) * p->c->length;
+    if (chain == p->c->chain_count) return true;
+    uint32_t mark = p->stamp + (uint32_t)chain, node = left & (~left + 1), others = left & ~node;
+    if (p->failed[left] == mark) return false;
+    p->result->effort.steps++;
+    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1); pick = next_subset(pick)) {
+        uint32_t chosen = spread(pick, others);
+        if (p->cheapest[chosen | node] <= p->limit && share_freely(p, chain + 1, others & ~chosen)) return true;
+        if (!pick) break;
+    }
+    if (spare > 0 && share_freely(p, chain, others)) return true;
+    p->failed[left] = mark;
+    return false;
+}
+
+static bool try_freely(struct proof *p, int64_t limit)
+{
+    p->stamp += CHAINS_EXACT_MAX + 1;           // a mark for each chain
+    p->limit = limit;
+    bool found = share_freely(p, 0, (uint32_t)(((uint64_t)1 << p->c->node_count) - 1));
+    p->stamp += CHAINS_EXACT_MAX + 1;
+    return found;
+}
+
+// No order has a dearest chain below this; what is above `high` does not matter.
+static int64_t least_dearest(struct proof *p, int64_t high)
+{
+    enum { TRIES = 16 };
+    int64_t low = 0, top = high;
+    if (high < 0 || !try_freely(p, high)) return high + 1;
+    for (int i = 0; i < TRIES && low < top; i++) {
+        int64_t middle = low + (top - low) / 2;
+        if (try_freely(p, middle)) top = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
 struct first_set { int64_t ring; uint32_t firsts; };
 
 static int compare_sets(const void *a, const void *b)
@@ -129,7 +180,51 @@ static void least_by_first(const struct proof *p, int64_t *least)
     for (int i = 0; i < n; i++) least[i] = INT64_MAX;
     for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
         if (__builtin_popcount(set) != p->c->length) continue;
-        for (uint32_t left = set; left; left &= left - 1) least[lowest(left)] = smaller(least[lowest(left)], least_of(p, set, lowest(left)));
+        p->cheapest[set] = INT64_MAX;
+        for (uint32_t left = set; left; left &= left - 1) {
+            least[lowest(left)] = smaller(least[lowest(left)], least_of(p, set, lowest(left)));
+            p->cheapest[set] = smaller(p->cheapest[set], least_of(p, set, lowest(left)));
+        }
+    }
+}
+
+static int compare_tails(const void *a, const void *b)
+{
+    const struct tail *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
+    return x->behind < y->behind ? -1 : x->behind > y->behind;
+}
+
+// Of each first node the chains within the limit.
+static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
+{
+    int n = p->c->node_count;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++) {
+            if (pass) p->tails[i] = TAKE(arena, p->tail_count[i], struct tail);
+            p->tail_count[i] = 0;
+        }
+        for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
+            if (__builtin_popcount(set) != p->c->length || p->cheapest[set] > limit) continue;
+            for (uint32_t left = set; left; left &= left - 1) {
+                int first = lowest(left), at = p->tail_count[first];
+                if (least_of(p, set, first) > limit) continue;
+                if (pass) p->tails[first][at] = (struct tail){least_of(p, set, first), set & ~(UINT32_C(1) << first)};
+                p->tail_count[first]++;
+            }
+        }
+    }
+    for (int i = 0; i < n; i++)
+        if (p->tail_count[i]) qsort(p->tails[i], (size_t)p->tail_count[i], sizeof *p->tails[i], compare_tails);
+}
+
+// The chain with the least choice first.
+static void order_firsts(struct proof *p)
+{
+    for (int i = 1; i < p->c->chain_count; i++) {
+        int first = p->firsts[i], at = i;
+        for (; at > 0 && p->tail_count[p->firsts[at - 1]] > p->tail_count[first]; at--) p->firsts[at] = p->firsts[at - 1];
+        p->firsts[at] = first;
     }
 }
 
@@ -143,6 +238,7 @@ static void try_set(struct proof *p, const struct first_set *set, const int64_t 
     }
     int64_t high = p->result->value - set->ring - 1;
     if (low > high) return;
+    order_firsts(p);
     p->result->effort.sets++;
     if (!try_limit(p, set->firsts, high)) return;
     keep(p);
@@ -162,16 +258,21 @@ void chains_prove(struct chains_result *result, const struct chains *c, struct a
 {
     int n = c->node_count;
     size_t sets = (size_t)1 << n, count = 0;
-    struct proof p = {.c = c, .result = result, .least = TAKE(arena, sets * (size_t)n, int64_t), .failed = TAKE(arena, sets, uint32_t)};
+    struct proof p = {.c = c, .result = result};
     int64_t *rings = TAKE(arena, sets, int64_t), *least = TAKE(arena, n, int64_t);
     struct first_set *list = TAKE(arena, sets, struct first_set);
-    fill_tails(&p);
     if (chains_have_ring(c)) rings_of_sets(rings, c->ring, n, c->chain_count, arena);
+    p.least = TAKE(arena, sets * (size_t)n, int64_t);
+    p.cheapest = TAKE(arena, sets, int64_t);
+    p.failed = TAKE(arena, sets, uint32_t);
+    fill_tails(&p);
     for (uint32_t set = 1; set < sets; set++)
         if (__builtin_popcount(set) == c->chain_count && rings[set] < CHAIN_NONE) list[count++] = (struct first_set){rings[set], set};
     if (count) qsort(list, count, sizeof *list, compare_sets);
     least_by_first(&p, least);
-    for (size_t i = 0; i < count && list[i].ring < result->value; i++) try_set(&p, &list[i], least);
+    int64_t dearest = count ? least_dearest(&p, result->value - list[0].ring - 1) : 0;
+    if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
+    for (size_t i = 0; i < count && list[i].ring + dearest < result->value; i++) try_set(&p, &list[i], least);
     result->bound = result->value;
     if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);
 }

@@ -3,12 +3,15 @@
 // are summed anew. What is annealed is the value and, in every other start, a share of the mean of all chains too: the
 // dearest chain alone does not say which way the others could help.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "data/random.h"
 #include "solve/chains_parts.h"
 
-enum { PART_MAX = 8, MEAN_SHARE = 4 };
+enum { PART_MAX = 8, NEAR = 8 };
+#define LINK_SHARE 0.25
+#define SMOOTH 0.7
 
 static const double first_temperature = 0.03, last_temperature = 1e-5;      // of what chains and rings mostly take
 
@@ -16,9 +19,12 @@ struct search {
     const struct chains *c;
     int n, k, length;
     int *now, *next;            // orders of all nodes, those in no chain last
-    int64_t *chains, *chains_next, energy;
+    int *place;                 // [node] where it stands in next[]
+    int *near, near_count;      // [node * near_count + i] cheapest nodes behind it
+    int64_t *chains, *chains_next;
+    double energy;
     bool *touched;
-    bool with_mean;
+    double smooth;              // share of the mean of powers in what is annealed, beside the dearest chain
     int64_t ring_max;           // moves to dearer rings are not taken
     uint64_t state;
 };
@@ -37,6 +43,8 @@ static void swap(struct search *s, int a, int b)
     int kept = s->next[a];
     s->next[a] = s->next[b];
     s->next[b] = kept;
+    s->place[kept] = b;
+    s->place[s->next[a]] = a;
     touch(s, a);
     touch(s, b);
 }
@@ -100,7 +108,28 @@ static void insert(struct search *s)
     if (a < b) memmove(s->next + a, s->next + a + 1, (size_t)(b - a) * sizeof *s->next);
     else memmove(s->next + b + 1, s->next + b, (size_t)(a - b) * sizeof *s->next);
     s->next[b] = node;
-    for (int at = a < b ? a : b; at <= (a < b ? b : a); at++) touch(s, at);
+    for (int at = a < b ? a : b; at <= (a < b ? b : a); at++) {
+        s->place[s->next[at]] = at;
+        touch(s, at);
+    }
+}
+
+// Behind a node comes one that is near it: instead of the one that was there, or with all that follows.
+static void bring_near(struct search *s)
+{
+    int at = below(s, s->k) * s->length, place = below(s, s->length), behind = at + place + 1;
+    if (place + 1 == s->length || !s->near_count) return;
+    int from = s->place[s->near[s->next[at + place] * s->near_count + below(s, s->near_count)]], kind = below(s, 3), size = 1;
+    int chain = from / s->length, left = s->length - place - 1;
+    if (kind == 1 && chain < s->k && chain != at / s->length) {         // so many as both have
+        size = s->length - from % s->length;
+        size = size < left ? size : left;
+    }
+    if (kind == 2 && from % s->length > 0 && chain < s->k) {            // the node goes before the near one instead
+        swap(s, at + place, from - 1);
+        return;
+    }
+    for (int i = 0; i < size; i++) swap(s, behind + i, from + i);
 }
 
 static void swap_chains(struct search *s)
@@ -111,46 +140,61 @@ static void swap_chains(struct search *s)
 
 static void move_at_random(struct search *s)
 {
-    int kind = below(s, 16);
+    int kind = below(s, 24);
     if (kind < 5) swap_nodes(s);
     else if (kind < 8) turn_in_chain(s);
     else if (kind < 11) move_in_chain(s);
     else if (kind < 14) swap_parts(s);
     else if (kind < 15) insert(s);
-    else swap_chains(s);
+    else if (kind < 16) swap_chains(s);
+    else bring_near(s);
 }
 
 // ---- values
 
-static int64_t sum_up(const struct search *s, const int *order, int64_t *chains, bool all, int64_t *value)
+// The eighth root of the mean of eighth powers: near the dearest, and every dear chain counts.
+static double power_mean(double sum, int count) { return sqrt(sqrt(sqrt(sum / count))); }
+
+static double eighth_power(double x)
 {
-    int64_t dearest = 0, ring = 0, sum = 0;
+    double square = x * x, fourth = square * square;
+    return fourth * fourth;
+}
+
+// What is annealed; *value as chains_value has it.
+static double sum_up(const struct search *s, const int *order, int64_t *chains, bool all, int64_t *value)
+{
+    int64_t dearest = 0, ring = 0;
+    double powers = 0, links = 0;
     for (int chain = 0; chain < s->k; chain++) {
         const int *nodes = order + chain * s->length;
         if (all || s->touched[chain]) chains[chain] = chain_value(s->c, nodes);
         dearest = larger(dearest, chains[chain]);
-        sum += chains[chain] / s->k;
+        powers += eighth_power((double)chains[chain]);
         if (!chains_have_ring(s->c)) continue;
         const int *following = chain + 1 < s->k ? nodes + s->length : order;
         int64_t link = s->c->ring[nodes[0] * s->n + following[0]];
         ring = larger(ring, link);
-        sum += link / s->k;
+        links += (double)link;
     }
     *value = dearest + ring;
-    if (ring > s->ring_max) return INT64_MAX;
-    return *value + (s->with_mean ? sum / MEAN_SHARE : 0);
+    if (ring > s->ring_max) return INFINITY;
+    return (double)ring + LINK_SHARE * links / s->k + (1 - s->smooth) * (double)dearest + s->smooth * power_mean(powers, s->k);
 }
 
 // Touched chains, and the nodes in no chain, of one order to the other.
-static void copy_touched(const struct search *s, int *to, const int *from, int64_t *chains_to, const int64_t *chains_from)
+static void copy_touched(struct search *s, int *to, const int *from, int64_t *chains_to, const int64_t *chains_from)
 {
     for (int chain = 0; chain < s->k; chain++) {
         if (!s->touched[chain]) continue;
         memcpy(to + chain * s->length, from + chain * s->length, (size_t)s->length * sizeof *to);
         chains_to[chain] = chains_from[chain];
+        for (int i = chain * s->length; i < (chain + 1) * s->length; i++) s->place[to[i]] = i;
     }
-    int used = s->k * s->length;
-    if (used < s->n) memcpy(to + used, from + used, (size_t)(s->n - used) * sizeof *to);
+    for (int i = s->k * s->length; i < s->n; i++) {
+        to[i] = from[i];
+        s->place[to[i]] = i;
+    }
 }
 
 // What links mostly take, those left out that join nothing.
@@ -180,14 +224,15 @@ static int64_t anneal(struct search *s, const struct chains_settings *settings, 
     double temperature = first_temperature * scale_of(s->c), cooling = exp(log(last_temperature / first_temperature) / (settings->moves > 1 ? settings->moves : 1));
     s->energy = sum_up(s, s->now, s->chains, true, &value);
     memcpy(s->next, s->now, (size_t)s->n * sizeof *s->next);
+    for (int i = 0; i < s->n; i++) s->place[s->next[i]] = i;
     memcpy(s->chains_next, s->chains, (size_t)s->k * sizeof *s->chains);
     for (; moves < settings->moves; moves++, temperature *= cooling) {
         if (moves % LOOK_UP_EVERY == 0 && is_over(settings)) break;
         memset(s->touched, 0, (size_t)s->k * sizeof *s->touched);
         move_at_random(s);
-        int64_t energy = sum_up(s, s->next, s->chains_next, false, &value);
+        double energy = sum_up(s, s->next, s->chains_next, false, &value);
         double chance = ((double)below(s, 1 << 30) + 0.5) / (1 << 30);
-        if (energy > s->energy && chance >= exp(((double)s->energy - (double)energy) / temperature)) {
+        if (energy > s->energy && chance >= exp((s->energy - energy) / temperature)) {
             copy_touched(s, s->next, s->now, s->chains_next, s->chains);
             continue;
         }
@@ -209,10 +254,34 @@ static void shuffle(struct search *s)
     }
 }
 
+static int64_t hop_sum(const struct chains *c, int from, int to)
+{
+    int64_t sum = 0;
+    for (int position = 0; position + 1 < c->length; position++) sum += chains_hop(c, position, from, to) / c->length;
+    return sum;
+}
+
+static void list_near(struct search *s, struct arena *arena)
+{
+    s->near_count = s->n - 1 < NEAR ? s->n - 1 : NEAR;
+    s->near = TAKE(arena, s->n * s->near_count + 1, int);
+    int64_t *sums = TAKE(arena, s->n, int64_t);
+    for (int a = 0; a < s->n; a++) {
+        for (int b = 0; b < s->n; b++) sums[b] = a == b ? INT64_MAX : hop_sum(s->c, a, b);
+        for (int i = 0; i < s->near_count; i++) {
+            int best = a ? 0 : 1;
+            for (int b = 0; b < s->n; b++)
+                if (sums[b] < sums[best]) best = b;
+            s->near[a * s->near_count + i] = best;
+            sums[best] = INT64_MAX;
+        }
+    }
+}
+
 static struct search open_search(const struct chains *c, uint64_t seed, struct arena *arena)
 {
     int n = c->node_count, k = c->chain_count;
-    struct search s = {.c = c, .n = n, .k = k, .length = c->length, .now = TAKE(arena, n, int), .next = TAKE(arena, n, int),
+    struct search s = {.c = c, .n = n, .k = k, .length = c->length, .now = TAKE(arena, n, int), .next = TAKE(arena, n, int), .place = TAKE(arena, n, int),
                        .chains = TAKE(arena, k, int64_t), .chains_next = TAKE(arena, k, int64_t), .touched = TAKE(arena, k, bool), .ring_max = INT64_MAX, .state = seed};
     for (int i = 0; i < n; i++) s.now[i] = i;
     return s;
@@ -243,7 +312,6 @@ static int64_t anneal_ring(struct search *s, const int *nodes, int count, const 
     for (int i = 0; i < count * count; i++) link[i] = s->c->ring[nodes[i / count] * s->n + nodes[i % count]];
     const struct chains alone = {.node_count = count, .chain_count = s->k, .length = 1, .ring = link};
     struct search ring = open_search(&alone, random_next(&s->state), arena);
-    ring.with_mean = true;
     shuffle(&ring);
     *value = INT64_MAX;
     int64_t moves = anneal(&ring, settings, best, value);
@@ -279,6 +347,7 @@ static int64_t begin_with_ring(struct search *s, const struct chains_settings *s
 void chains_search(struct chains_result *r, const struct chains *c, const struct chains_settings *settings, struct arena *arena)
 {
     struct search s = open_search(c, settings->seed, arena);
+    if (c->length > 1) list_near(&s, arena);
     int *best = TAKE(arena, c->node_count, int);
     memcpy(best, s.now, (size_t)c->node_count * sizeof *best);
     r->value = chains_value(c, best);
@@ -286,7 +355,7 @@ void chains_search(struct chains_result *r, const struct chains *c, const struct
         if (start) shuffle(&s);
         s.ring_max = INT64_MAX;
         if (chains_have_ring(c) && start % 2) r->effort.moves += begin_with_ring(&s, settings, arena);
-        s.with_mean = start % 4 < 3;
+        s.smooth = start % 4 < 3 ? SMOOTH : 0.2;
         r->effort.moves += anneal(&s, settings, best, &r->value);
     }
     memcpy(r->order, best, (size_t)(c->chain_count * c->length) * sizeof *best);
