@@ -122,13 +122,13 @@ enum status problem_check_places(const struct problem *p, struct error *err)
     if (!p->cluster.places.node_count) return OK;
     if (p->job.placement.uneven_micro_batches && p->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected the objective \"iteration_time\", found \"%s\"", job, objective_names[p->job.objective]);
-    if (p->job.space.given)
-        return fail(err, BAD_INPUT, "%s: space: a cluster with places is solved one layout at a time; expected a job without space", job);
+    if (p->job.placement.uneven_micro_batches && p->job.space.given)
+        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: expected a job with one layout, found a space of them", job);
     for (int i = 0; i < p->model.run_count && !wrong; i++)
         if (p->model.runs[i].kind == LAYER_MEMORY) wrong = "a model without memory layers";
     if (p->cluster.places.node_count > PLACED_NODES_MAX)
         return fail(err, BAD_INPUT, "%s: places.nodes: expected at most %d nodes to place ranks on, found %d", p->cluster.document.path ? p->cluster.document.path : "cluster", PLACED_NODES_MAX, p->cluster.places.node_count);
-    if (wrong) return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
+    if (wrong && !p->job.space.given) return fail(err, BAD_INPUT, "%s: layout: a cluster with places needs %s", job, wrong);
     return OK;
 }
 

@@ -14,6 +14,7 @@
 #include "solve/commands.h"
 #include "solve/layouts.h"
 #include "solve/placed.h"
+#include "solve/placed_space.h"
 #include "solve/solve_parts.h"
 #include "solve/verify.h"
 #include "solve/what_if.h"
@@ -264,7 +265,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     TRY(refuse_single(r, err));
     TRY(problem_check_places(problem, err));
     listen_to_signals();
-    TRY(layouts_search(result, problem, &r->settings, &stop_asked, arena, err));
+    TRY((problem->cluster.places.node_count ? placed_space_search : layouts_search)(result, problem, &r->settings, &stop_asked, arena, err));
     *one = problem_with_layout(problem, &plan->layout);
     if (plan->stage_count) {
         TRY(price_problem(priced, one, arena, err));

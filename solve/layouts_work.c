@@ -13,7 +13,7 @@ enum status layout_price(struct priced *priced, const struct problem *problem, c
 // ---- scanning
 
 // A reason without its figures and without the file's name, so that like ones are counted together.
-static const char *without_numbers(const char *text, const struct problem *problem, struct arena *arena)
+const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena)
 {
     const char *files[] = {problem->job.document.path ? problem->job.document.path : "job", problem->model.document.path ? problem->model.document.path : "model"};
     for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
@@ -55,7 +55,7 @@ static bool refused_alike(const struct layout *a, const struct layout *b)
 static int refuse(struct scan *s, const struct layout *layout, const char *text)
 {
     struct arena_mark mark = arena_set_mark(s->arena);
-    const char *plain = without_numbers(text, s->problem, s->arena);
+    const char *plain = layouts_plain_reason(text, s->problem, s->arena);
     bool known = layouts_reason_known(&s->found, FATE_REFUSED, plain);
     int reason = layouts_reason(&s->found, FATE_REFUSED, plain, s->arena);
     if (known) arena_reset(s->arena, mark);

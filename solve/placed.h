@@ -79,6 +79,15 @@ struct solve_settings;
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err);
 
+// The same with less effort, for one of many problems.
+struct placed_effort {
+    int64_t evaluations;            // of the search
+    int64_t tree;                   // solve/placed_tree.h
+    double share_of_gap;            // of the gap asked: what the program over groups may leave open
+};
+enum status placed_solve_with(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct placed_start *start,
+                              const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err);
+
 // Makes `best` the best placed plan there is, whatever it was. false: it would have taken more than `effort_max` steps, or
 // ranks have several stages, or there are more replicas than rings are put in order exactly.
 bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max, struct arena *arena);

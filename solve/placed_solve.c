@@ -9,13 +9,10 @@
 #include "solve/solve_parts.h"
 
 // In evaluations of a placement.
-static const int64_t search_evaluations = 60000;
-static const int64_t tree_effort = 300 * 1000;        // boxes of choices x stages squared
 static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_for_part = 0.1;              // likewise, for one program of the bound by sharing out
-static const double share_of_gap = 0.02;               // that the relaxation may leave open
 
 // The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
 static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
@@ -162,8 +159,8 @@ static enum status prove_uneven(struct solving *s, struct placed *p, const struc
     return OK;
 }
 
-enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
-                         struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_solve_with(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct placed_start *start,
+                              const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err)
 {
     if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, stop, arena, err);
     struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
@@ -171,20 +168,21 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     struct solve_result first;
     struct priced *groups = TAKE(arena, 1, struct priced);
     relaxed.time_limit_s *= share_for_relaxation;
-    relaxed.gap *= share_of_gap;
+    relaxed.gap *= effort->share_of_gap;
     relaxed.engine = ENGINE_TREE;       // it is the bound
     placed_relax(groups, priced, arena);
     TRY(solve_run(&first, groups, &relaxed, NULL, stop, arena, err));
     *r = first;
-    bool told = first.plan.stage_count;
-    if (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN)) return OK;
+    if (first.cut_off) r->plan.stage_count = 0;
+    bool told = r->plan.stage_count;
+    if (first.cut_off || (!told && !(start && first.plan.outcome == OUTCOME_NO_PLAN))) return OK;
 
     struct placed *placed;
     TRY(placed_open(&placed, priced, arena, err));
     int *chosen = TAKE(arena, priced->stage_count, int);
     if (told && !choices_from_plan(chosen, placed_choices(placed), &first.plan)) return fail(err, SOLVER, "the plan of the program over groups is none of its choices");
     struct placed_plan best = placed_plan_empty(placed, arena), other = placed_plan_empty(placed, arena);
-    const struct placed_settings search = {search_evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
+    const struct placed_settings search = {effort->evaluations, (uint64_t)settings->seed, solving_should_stop, &s, NULL, first.plan.bound_ns};
     bool by_program = settings->engine == ENGINE_INTOPT, proven = false;
     struct beginning beginning;
     int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
@@ -198,8 +196,8 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     if (open && placed->uneven) {
         TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
         proven = bound_ns >= best.time_ns;
-    } else if (open && priced->places->node_count <= TREE_NODES_MAX) {
-        const struct placed_tree_settings tree = {settings->gap, settings->time_limit_s > 0 ? INT64_MAX : tree_effort, solving_should_stop, &s};
+    } else if (open && !(settings->cutoff_ns > 0 && bound_ns >= settings->cutoff_ns) && priced->places->node_count <= TREE_NODES_MAX) {
+        const struct placed_tree_settings tree = {settings->gap, settings->cutoff_ns, effort->tree, solving_should_stop, &s};
         bound_ns = placed_tree(placed, &best, bound_ns, &tree, arena);
         proven = bound_ns >= best.time_ns || bound_ns >= INT64_MAX / 4;
     }
@@ -211,7 +209,9 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
         r->plan.reason = proven ? "no placement on the nodes has room for all ranks and joins them" : NULL;
         r->plan.stage_count = 0;
-        r->plan.iteration_ns = r->plan.objective_ns = r->plan.bound_ns = 0;
+        r->plan.iteration_ns = r->plan.objective_ns = 0;
+        r->plan.bound_ns = proven ? 0 : bound_ns;
+        r->finished = proven;
         return OK;
     }
     if (proven) bound_ns = best.time_ns;
@@ -230,4 +230,11 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
     r->plan.outcome = plan_gap(&r->plan) <= settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
     return OK;
+}
+
+enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
+                         struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
+{
+    const struct placed_effort effort = {60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
+    return placed_solve_with(r, priced, settings, start, &effort, stop, arena, err);
 }

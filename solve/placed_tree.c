@@ -40,7 +40,8 @@ static bool is_over(const struct place_tree *t)
 static int64_t closing_ns(const struct place_tree *t)
 {
     int64_t best = t->best->time_ns < INT64_MAX / 4 ? t->best->time_ns : INT64_MAX / 4;
-    return best - (int64_t)(t->settings->gap * (double)best);
+    int64_t closing = best - (int64_t)(t->settings->gap * (double)best);
+    return t->settings->cutoff_ns > 0 ? smaller(closing, t->settings->cutoff_ns) : closing;
 }
 
 // ---- nodes that are alike

@@ -6,6 +6,7 @@
 
 struct placed_tree_settings {
     double gap;                             // at which to stop; 0: exact
+    int64_t cutoff_ns;                      // plans at or above it are of no interest; 0: all are
     int64_t effort_max;                     // in boxes of choices x stages squared
     bool (*should_stop)(void *argument);    // may be NULL
     void *stop_argument;

@@ -93,7 +93,7 @@ static int64_t best_of_all(struct placed *p, struct arena *arena)
 
 static int64_t tree(struct placed *p, struct placed_plan *best, int64_t effort, struct arena *arena)
 {
-    const struct placed_tree_settings settings = {0, effort, NULL, NULL};
+    const struct placed_tree_settings settings = {0, 0, effort, NULL, NULL};
     for (int r = 0; r < p->replicas; r++) best->micro_batches[r] = p->priced->micro_batches;
     return placed_tree(p, best, 0, &settings, arena);
 }

@@ -18,4 +18,8 @@
         if ((call) != OK) fail_msg("%s: %s", #call, err.text);                  \
     } while (0)
 
+// A group's set-up and tear-down: *state is the arena.
+int check_open_arena(void **state);
+int check_close_arena(void **state);
+
 #endif
