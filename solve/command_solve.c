@@ -264,6 +264,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     struct plan *plan = &result->solved.plan;
     TRY(refuse_single(r, err));
     TRY(problem_check_places(problem, err));
+    if (r->certificate_path && problem->cluster.places.node_count) return fail(err, BAD_INPUT, "--certificate: expected a cluster without places");
     listen_to_signals();
     TRY((problem->cluster.places.node_count ? placed_space_search : layouts_search)(result, problem, &r->settings, &stop_asked, arena, err));
     *one = problem_with_layout(problem, &plan->layout);

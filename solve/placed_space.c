@@ -221,6 +221,9 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
 {
     struct placed_space s = {.r = r, .problem = problem, .arena = arena};
     struct space_limits limits = problem_space_limits(problem);
+    if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "%s: space: on a cluster with places expected the objective \"iteration_time\", found \"%s\"",
+                    problem->job.document.path ? problem->job.document.path : "job", objective_names[problem->job.objective]);
     s.work = TAKE(arena, 1, struct arena);
     arena_open(s.work, arena->exit);
     arena_defer(arena, close_work, s.work);
