@@ -34,11 +34,21 @@ struct placed {
     int *counts;                // [symbol + 1]
     int64_t *syncs;             // [replica * stages + stage], of the plan at hand
     int64_t walks;              // of the whole graph
+    struct placed_known_ring *rings;    // worked out before
+    int *ring_next;             // [stage]
     bool keep_rings;            // they are evaluated as they are
     enum status status;         // of building variants
     struct error error;
     struct arena *arena;
 };
+
+// ---- placed_rings.c
+
+struct placed_known_ring *placed_rings_open(const struct placed *p, struct arena *arena);
+// Rings into the plan, in their best order, and p->syncs. false: one of them is not joined.
+bool placed_sync_all(struct placed *p, struct placed_plan *plan);
+
+// ---- placed_variants.c
 
 // Built when first asked for; one that cannot be built has no choices, and p->status says why. No mark may be set in p's arena.
 struct placed_variant *placed_variant(struct placed *p, int micro_batches);

@@ -103,6 +103,8 @@ enum status placed_open(struct placed **placed, const struct priced *priced, str
     p->durations = TAKE(arena, p->symbols, int64_t);
     p->counts = TAKE(arena, p->symbols + 1, int);
     p->syncs = TAKE(arena, p->replicas * p->stages, int64_t);
+    p->rings = placed_rings_open(p, arena);
+    p->ring_next = TAKE(arena, p->stages, int);
     return OK;
 }
 
