@@ -171,39 +171,39 @@ static int64_t time_of_order(void *of, const int *order)
 }
 
 // One replica of the plan's layers alone, every transfer and sync for nothing.
-static int64_t time_with_free_links(const struct choices *c, struct graph *g, const int *chosen, struct arena *arena)
+static enum status time_with_free_links(int64_t *free_ns, const struct choices *c, const int *chosen, struct arena *arena, struct error *err)
 {
+    struct graph *g;
+    TRY(graph_compile(&g, c->schedule, arena, err));
     int64_t *durations = TAKE(arena, graph_symbol_count(g), int64_t);
     int stages = c->priced->stage_count;
     for (int s = 0; s < stages; s++) {
         choices_stage_durations(c, s, &c->stages[s].items[chosen[s]], durations);
         durations[symbol_index(stages, SYMBOL_SYNC, s)] = 0;
     }
-    return graph_longest(g, durations, NULL);
+    *free_ns = graph_longest(g, durations, NULL);
+    return OK;
 }
 
 static enum status bench_time(const char *path, const char *plan_path, double seconds, int runs, struct arena *arena, struct error *err)
 {
     struct problem problem;
     struct priced priced;
-    struct schedule schedule;
-    struct choices choices;
-    struct graph *graph;
+    struct placed *placed;
     struct plan plan;
     TRY(problem_load(&problem, path, arena, err));
     TRY(price_problem(&priced, &problem, arena, err));
-    struct schedule_request request = schedule_request_of(&priced);
-    TRY(schedule_build(&schedule, &request, arena, err));
-    TRY(graph_compile(&graph, &schedule, arena, err));
-    TRY(choices_build(&choices, &priced, &schedule, arena, err));
     TRY(plan_load(&plan, plan_path, arena, err));
-    int *chosen = TAKE(arena, priced.stage_count, int), replicas = priced.layout.data;
     if (!priced.places || priced.group_count != 1) return fail(err, BAD_INPUT, "%s: places of one group are needed", path);
-    if (!choices_from_plan(chosen, &choices, &plan)) return fail(err, BAD_INPUT, "%s: not a plan of %s", plan_path, path);
-    struct timed timed = {placed_open(&choices, graph, arena), {0}, replicas * choices.rank_count};
-    timed.plan = placed_plan_empty(timed.placed, arena);
+    TRY(placed_open(&placed, &priced, arena, err));
+    const struct choices *choices = placed_choices(placed);
+    int *chosen = TAKE(arena, priced.stage_count, int), replicas = priced.layout.data;
+    int64_t free_ns;
+    if (!choices_from_plan(chosen, choices, &plan)) return fail(err, BAD_INPUT, "%s: not a plan of %s", plan_path, path);
+    TRY(time_with_free_links(&free_ns, choices, chosen, arena, err));
+    struct timed timed = {placed, placed_plan_empty(placed, arena), replicas * choices->rank_count};
     for (int i = 0; i < replicas * priced.stage_count; i++) timed.plan.chosen[i] = chosen[i % priced.stage_count];
-    printf("%lld %lld %lld", (long long)plan.iteration_ns, (long long)plan.bound_ns, (long long)time_with_free_links(&choices, graph, chosen, arena));
+    printf("%lld %lld %lld", (long long)plan.iteration_ns, (long long)plan.bound_ns, (long long)free_ns);
     const struct annealed x = {time_of_order, &timed, priced.places->node_count};
     anneal_and_print(&x, seconds, runs, arena);
     return OK;
