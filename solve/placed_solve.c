@@ -5,6 +5,7 @@
 
 #include "solve/placed_milp.h"
 #include "solve/placed_parts.h"
+#include "solve/placed_single.h"
 #include "solve/placed_tree.h"
 #include "solve/solve_parts.h"
 
@@ -13,6 +14,7 @@ static const int64_t proof_steps = 200000;
 enum { TREE_NODES_MAX = 32, FEW_PLACES = 8 };
 static const double share_for_relaxation = 0.5;        // of a time limit
 static const double share_for_part = 0.1;              // likewise, for one program of the bound by sharing out
+static const double share_for_single = 0.7;            // of what is left then
 
 // The claims of the slowest replica: what hangs on nodes instead of what hangs on groups.
 static void put_claims(struct plan *plan, const struct choices *c, const int64_t *durations)
@@ -159,6 +161,18 @@ static enum status prove_uneven(struct solving *s, struct placed *p, const struc
     return OK;
 }
 
+// One replica: a box of that tree is worth some parts of the other.
+static enum status prove_single(struct solving *s, struct placed *p, const struct placed_effort *effort, struct placed_plan *best, int64_t *bound_ns,
+                                struct error *err)
+{
+    enum { WORTH = 75 };
+    struct solve_settings settings = *s->settings;
+    settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
+    if (settings.time_limit_s > 0) settings.time_limit_s = share_for_single * (settings.time_limit_s - (clock_s() - s->begin_s));
+    if (s->settings->time_limit_s > 0 && settings.time_limit_s <= 0) return OK;
+    return placed_single(p, best, bound_ns, &settings, s->stop, s->arena, err);
+}
+
 enum status placed_solve_with(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct placed_start *start,
                               const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err)
 {
@@ -193,6 +207,11 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     bool found = best.time_ns < INT64_MAX;
     int64_t bound_ns = first.plan.bound_ns;
     bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns);
+    if (open && effort->tree && placed_is_single(placed)) {
+        TRY(prove_single(&s, placed, effort, &best, &bound_ns, err));
+        open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);
+        proven = !open && bound_ns >= best.time_ns;
+    }
     if (open && placed->uneven) {
         TRY(prove_uneven(&s, placed, groups, &best, &bound_ns, err));
         proven = bound_ns >= best.time_ns;

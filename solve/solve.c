@@ -158,7 +158,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     TRY(solving_formulate(s, &program, err));
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
                                      .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
-                                     .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
+                                     .boxes_max = s->settings->boxes_max, .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
     int known_count;

@@ -19,6 +19,7 @@ struct solve_settings {
     double gap;                     // stop when (iteration - bound) / iteration <= gap
     int64_t cutoff_ns;              // plans that take so long or longer are of no interest; 0: all are
     int threads;                    // worker processes; the answer does not depend on it
+    int64_t boxes_max;              // of the tree; 0: no limit
     int64_t seed;
     enum engine engine;
     enum formulation_kind formulation;

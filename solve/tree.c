@@ -309,6 +309,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     close_inherited(&s);
     bool going = true;
     for (bool first = true; going && tree->open_count && !gap_reached(&s); first = false) {
+        if (settings->boxes_max && tree->boxes >= settings->boxes_max) break;
         int box_limit = first ? BOXES_FIRST : tree->open_count < LARGE ? BOXES_PER_JOB : BOXES_IN_LARGE;
         arena_open(&s.scratch, arena->exit);
         going = run_round(&s, JOBS_PER_ROUND, box_limit);
@@ -318,7 +319,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
         show(&s);
     }
     worker_pool_close(s.pool);
-    tree->finished = going;
+    tree->finished = going && (!tree->open_count || gap_reached(&s));
     tree->bound_ns = open_bound(&s);
     return OK;
 }

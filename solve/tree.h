@@ -13,6 +13,7 @@ struct tree_settings {
     double gap;                         // asked; used to close boxes where one plan is wanted
     int64_t cutoff_ns;                  // plans at or above it are of no interest; 0: all are
     int64_t memory_limit_bytes;         // of one worker
+    int64_t boxes_max;                  // more are not begun; 0: no limit
     bool (*stop_asked)(void *argument);
     // Asked now and then in a tree that grows, at box counts that depend on nothing but the tree: a better plan than
     // target_ns, or false. step counts the questions. May be NULL.
