@@ -40,6 +40,17 @@ static enum status write(const struct formulation *f, const struct request *r, s
     return milp_write(&f->milp, r->out ? r->out : "-", arena, err);
 }
 
+static enum status check_job_on_places(const struct request *r, const struct job *job, struct error *err)
+{
+    const char *path = job->document.path;
+    if (r->form != FORM_CHOICES) return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
+    if (job->layout.virtual_stages > 1 || job->layout.schedule == SCHEDULE_ZB_V)
+        return fail(err, BAD_INPUT, "%s: layout: the program of placements has one stage a rank; expected a schedule with one", path);
+    if (job->placement.uneven_micro_batches)
+        return fail(err, BAD_INPUT, "%s: placement.uneven_micro_batches: the program of placements has equally many in all replicas; expected false", path);
+    return OK;
+}
+
 // Ranks on nodes: the whole decision, the starting rows of each replica.
 static enum status formulate_places(const struct request *r, const struct priced *priced, struct arena *arena, struct error *err)
 {
@@ -48,7 +59,6 @@ static enum status formulate_places(const struct request *r, const struct priced
     struct placed_program f;
     struct graph *graph;
     int *paths;
-    if (r->form != FORM_CHOICES) return fail(err, BAD_INPUT, "--formulation textbook: expected a cluster without places");
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
     TRY(objective_graph(&graph, priced, &schedule, arena, err));
@@ -79,6 +89,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT, "%s: objective: no program is written for pipette, its nodes stand in chains; expected iteration_time", problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));
+    if (priced->places) TRY(check_job_on_places(r, &problem->job, err));
     if (priced->places) return formulate_places(r, priced, arena, err);
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&schedule, &request, arena, err));
