@@ -31,6 +31,24 @@ bool placed_durations(struct placed *p, const struct placed_plan *plan, int repl
     return placed_sync_all(p, &same) && fill_durations(p, plan, replica, durations);
 }
 
+static bool is_of_links(int kind)
+{
+    int base = symbol_base_kind(kind);
+    return base == SYMBOL_SYNC || base == SYMBOL_EMBEDDING_SYNC || (base >= SYMBOL_SEND_FORWARD && base < SYMBOL_SEND_EPILOGUE + PART_COUNT);
+}
+
+int64_t placed_free_links_ns(struct placed *p, const struct placed_plan *plan)
+{
+    int64_t slowest = 0;
+    for (int replica = 0; replica < p->replicas; replica++) {
+        if (!placed_durations(p, plan, replica, p->durations)) return 0;
+        for (int symbol = 0; symbol < p->symbols; symbol++)
+            if (is_of_links(symbol / p->stages)) p->durations[symbol] = 0;
+        slowest = larger(slowest, graph_longest(placed_variant(p, plan->micro_batches[replica])->graph, p->durations, NULL));
+    }
+    return slowest;
+}
+
 static int64_t longest_row(const struct placed_variant *v, const int64_t *durations)
 {
     int64_t longest = 0;

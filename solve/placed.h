@@ -37,6 +37,9 @@ void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_leas
 // Durations of a replica's symbols, [symbol_count]. false: joined by nothing.
 bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations);
 
+// The plan's time if transfers and syncs took none: what is beyond it, links cost.
+int64_t placed_free_links_ns(struct placed *p, const struct placed_plan *plan);
+
 // Search from the decision chosen[stage] of one pipeline (placed_choices): orders of nodes, then exchanges of nodes, moves of
 // layers and of micro-batches as long as they help, `evaluations` of them. false: no placement was found.
 // Where there is a start, it is the first plan, which only a faster one replaces.

@@ -238,6 +238,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     int64_t value_ns = best.time_ns;
     TRY(find_slowest(placed, &best, err));
     placed_put_plan(&r->plan, placed, &best, arena);
+    r->free_links_ns = placed_free_links_ns(placed, &best);
     r->plan.objective = priced->objective;
     if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
     r->plan.gap_asked = settings->gap;
