@@ -1,18 +1,18 @@
 // Search by chance for a good order of nodes: exchanges of nodes and of parts of chains, parts that turn round or move within a
-// chain, chains that change places in the ring, accepted while the temperature falls. Only the chains that a move touches
-// are summed anew. What is annealed is the value and, in every other start, a share of the mean of all chains too: the
-// dearest chain alone does not say which way the others could help.
+// chain, near nodes brought together, chains that change places in the ring, accepted while the temperature falls. Only the
+// chains that a move touches are summed anew. What is annealed is the value with a share of the mean link of the ring and with
+// a mean of powers of all chains beside the dearest one, which alone does not say which way the others could help. Every
+// other start begins with a cheap ring and keeps it cheap.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/random.h"
 #include "solve/chains_parts.h"
 
 enum { PART_MAX = 8, NEAR = 8 };
-#define LINK_SHARE 0.25
-#define SMOOTH 0.7
 
+static const double link_share = 0.25;              // of the ring's mean link in what is annealed
+static const double smooth_shares[4] = {0.7, 0.7, 0.7, 0.2};       // of the mean of powers, start by start
 static const double first_temperature = 0.03, last_temperature = 1e-5;      // of what chains and rings mostly take
 
 struct search {
@@ -179,7 +179,7 @@ static double sum_up(const struct search *s, const int *order, int64_t *chains, 
     }
     *value = dearest + ring;
     if (ring > s->ring_max) return INFINITY;
-    return (double)ring + LINK_SHARE * links / s->k + (1 - s->smooth) * (double)dearest + s->smooth * power_mean(powers, s->k);
+    return (double)ring + link_share * links / s->k + (1 - s->smooth) * (double)dearest + s->smooth * power_mean(powers, s->k);
 }
 
 // Touched chains, and the nodes in no chain, of one order to the other.
@@ -355,7 +355,7 @@ void chains_search(struct chains_result *r, const struct chains *c, const struct
         if (start) shuffle(&s);
         s.ring_max = INT64_MAX;
         if (chains_have_ring(c) && start % 2) r->effort.moves += begin_with_ring(&s, settings, arena);
-        s.smooth = start % 4 < 3 ? SMOOTH : 0.2;
+        s.smooth = smooth_shares[start % 4];
         r->effort.moves += anneal(&s, settings, best, &r->value);
     }
     memcpy(r->order, best, (size_t)(c->chain_count * c->length) * sizeof *best);
