@@ -28,7 +28,11 @@ static bool fill_durations(struct placed *p, const struct placed_plan *plan, int
 bool placed_durations(struct placed *p, const struct placed_plan *plan, int replica, int64_t *durations)
 {
     struct placed_plan same = *plan;
-    return placed_sync_all(p, &same) && fill_durations(p, plan, replica, durations);
+    bool kept = p->keep_rings;
+    p->keep_rings = true;
+    bool joined = placed_sync_all(p, &same) && fill_durations(p, plan, replica, durations);
+    p->keep_rings = kept;
+    return joined;
 }
 
 static bool is_of_links(int kind)
@@ -82,6 +86,12 @@ static int64_t replica_ns(struct placed *p, struct placed_variant *v, int64_t at
     if (time_ns > longest) keep_row(p, v, p->counts);
     p->walks++;
     return time_ns;
+}
+
+int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int replica, int64_t at_least)
+{
+    if (!fill_durations(p, plan, replica, p->durations)) return INT64_MAX;
+    return replica_ns(p, placed_variant(p, plan->micro_batches[replica]), at_least);
 }
 
 void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least)

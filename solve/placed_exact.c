@@ -58,6 +58,7 @@ static void end_of_replica(struct exact *e, int replica, int64_t left)
     }
     e->now.slowest = 0;
     placed_evaluate(p, &e->now, INT64_MAX);
+    placed_improve_rings(p, &e->now);
     if (e->now.time_ns < e->best->time_ns) placed_plan_copy(p, e->best, &e->now);
 }
 

@@ -69,6 +69,13 @@ static inline const struct choice *placed_choice_of(struct placed *p, const stru
     return &placed_variant(p, plan->micro_batches[replica])->choices->stages[stage].items[plan->chosen[replica * p->stages + stage]];
 }
 
+// links[replica][from * replicas + to]: what the stage's sync takes of a replica over a ring like that link; -1: not joined.
+void placed_fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links);
+// A replica's time with the syncs p holds (placed_evaluate leaves the plan's there); at_least or more where it is known to be.
+int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int replica, int64_t at_least);
+// The rings of an evaluated plan in the orders that are best for its slowest replica, up to PLACED_RING_EXACT replicas.
+void placed_improve_rings(struct placed *p, struct placed_plan *plan);
+
 // As many micro-batches for each replica, or one unit less: the first ones have more. Nothing is chosen anew.
 void placed_spread(const struct placed *p, struct placed_plan *plan);
 // Another number of micro-batches for a replica, with what it has chosen. false: that does not fit.

@@ -46,6 +46,17 @@ static void fill_links(struct placed *p, const struct placed_plan *plan, int sta
         }
 }
 
+void placed_fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links)
+{
+    int rank = choices_rank_of(p->c, stage), d = p->replicas;
+    size_t transport = transport_of(p, plan, stage);
+    for (int i = 0; i < d * d; i++) {
+        size_t link = transport + pair_of(p, plan->node[i / d * p->ranks + rank], plan->node[i % d * p->ranks + rank]);
+        bool joined = p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
+        for (int r = 0; r < d; r++) links[r * d * d + i] = joined ? choice_ring_sync_ns(p->c, stage, placed_choice_of(p, plan, r, stage), link) : -1;
+    }
+}
+
 static int64_t dearest_link(const int64_t *links, const int *ring, int count)
 {
     int64_t dearest = 0;

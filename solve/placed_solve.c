@@ -205,6 +205,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     else if (told && best.time_ns > enough_ns) placed_search(placed, &other, chosen, &search, arena);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
+    if (found) placed_improve_rings(placed, &best);
     int64_t bound_ns = first.plan.bound_ns;
     bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns);
     if (open && effort->tree && placed_is_single(placed)) {

@@ -176,6 +176,7 @@ static int64_t try_plan(struct place_tree *t, const int *node, const int *chosen
     if (!placed_choose(p, &t->now, chosen) || !placed_fits_ranks(p, &t->now)) return INT64_MAX;
     t->now.slowest = 0;
     placed_evaluate(p, &t->now, INT64_MAX);
+    placed_improve_rings(p, &t->now);
     if (t->now.time_ns < t->best->time_ns) placed_plan_copy(p, t->best, &t->now);
     return t->now.time_ns;
 }

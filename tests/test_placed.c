@@ -32,7 +32,9 @@ static int close_arena(void **state)
     return 0;
 }
 
-struct seen { int placed, several, apart, transports, uneven; };
+enum { PLACES = 6 };
+
+struct seen { int placed, several, apart, transports, uneven, shapes[PLACES + 1][PLACES + 1]; };      // [pipeline][data]
 
 static void assert_best(const struct problem *problem, const struct plan *plan, int64_t best, int trial, struct arena *arena)
 {
@@ -67,6 +69,7 @@ static void count(struct seen *seen, const struct problem *problem, const struct
     bool uneven = false;
     for (int r = 1; x->micro_batches && r < x->replica_count; r++) uneven = uneven || x->micro_batches[r] != x->micro_batches[0];
     seen->placed++;
+    seen->shapes[plan->layout.pipeline][plan->layout.data]++;
     seen->several += plan->layout.data > 1;
     seen->apart += problem->cluster.group_count > 1;
     seen->transports += priced->places->transport_count > 1;
@@ -87,7 +90,7 @@ static struct seen solve_trials(bool uneven, enum objective objective, int trial
         random_placed_problem(&problem, &rng, uneven, *state);
         problem.job.objective = objective;
         if (price_problem(&priced, &problem, *state, &err) != OK) fail_msg("trial %d: %s", trial, err.text);
-        int64_t best = best_placement(&problem, &priced, 60000, *state);
+        int64_t best = best_placement(&problem, &priced, uneven ? 150000 : 60000, *state);
         if (best >= 0) {
             solve_defaults(&settings);
             settings.progress = 0;
@@ -122,6 +125,9 @@ static void test_all_loads(void **state)
 static void test_all_uneven(void **state)
 {
     struct seen seen = solve_trials(true, OBJECTIVE_ITERATION_TIME, trials, state);
+    for (int pipeline = 1; pipeline <= 3; pipeline++)
+        for (int data = 2; data * pipeline <= PLACES; data++)
+            if (!seen.shapes[pipeline][data] && trials >= 100) fail_msg("no problem with %d stages and %d replicas", pipeline, data);
     assert_true(seen.placed * 8 > trials && seen.several * 8 > trials && seen.apart * 12 > trials && seen.uneven * 20 > trials);
 }
 

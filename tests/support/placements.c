@@ -77,7 +77,7 @@ static void draw_batch(struct job *j, struct random *rng, bool uneven)
 {
     struct layout *l = &j->layout;
     int data = (int)random_between(rng, uneven && l->pipeline <= PLACES / 2 ? 2 : 1, PLACES / l->pipeline);
-    int64_t together = data * (int64_t)random_between(rng, 1, uneven ? 3 : 4) + (uneven ? random_between(rng, 0, data - 1) : 0);
+    int64_t together = data + (data > 2 ? random_between(rng, 0, 2) : random_between(rng, 1, 4));
     j->global_batch = uneven ? together * l->micro_batch : j->global_batch / l->data * data;
     l->data = data;
     j->placement.uneven_micro_batches = uneven;
@@ -87,8 +87,8 @@ void random_placed_problem(struct problem *p, struct random *rng, bool uneven, s
 {
     struct random_limits limits = random_limits_small();
     struct error err = {OK, ""};
-    limits.layers_max = uneven ? 5 : 7;
-    limits.stages_max = uneven ? 2 : 3;
+    limits.layers_max = uneven ? 4 : 7;
+    limits.stages_max = 3;
     limits.groups_max = GROUPS;
     limits.plans_max = 3000;
     do {
