@@ -245,7 +245,7 @@ static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *boun
         } else {
             high = goal;
         }
-        if ((double)(high - low) <= close_enough * (double)wanted_ns) break;
+        if (high - low <= 1 || (double)(high - low) <= close_enough * (double)wanted_ns) break;
         goal = low + (high - low) / 2;
     }
     int64_t proven = proven_ns(x);

@@ -223,7 +223,7 @@ static void test_faults(void **state)
 static void test_ring_turned(void **state)
 {
     int turned = 0;
-    for (int trial = 0; trial < 40 && turned < 3; trial++) {
+    for (int trial = 0; trial < 300 && turned < 3; trial++) {
         struct arena_mark mark = arena_set_mark(*state);
         struct random rng = {(uint64_t)trial + 9000};
         struct problem problem;
