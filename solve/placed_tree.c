@@ -209,6 +209,10 @@ static int split_stage(const struct place_tree *t, const int *chosen, const int 
     return best;
 }
 
+// Whether nodes, layers and options say what a plan takes: many replicas' rings are only improved, and stages that share a rank
+// may be recomputed in several ways.
+static bool is_evaluated_exactly(const struct placed *p) { return p->replicas <= PLACED_RING_EXACT && p->stages == p->ranks; }
+
 // Every replica is quicker than the best plan with some decision; with one for all of them none may be.
 static void settle(struct place_tree *t, const int *node, bool *const *barred)
 {
@@ -233,6 +237,8 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
             for (int i = 0; i < choices->count; i++) *(is_like(&choices->items[i], &choices->items[worst.chosen[stage]]) ? &without[stage][i] : &with[stage][i]) = true;
             settle(t, node, with);
             settle(t, node, without);
+        } else if (!is_evaluated_exactly(p)) {
+            t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
         }
     }
     arena_reset(t->arena, mark);
