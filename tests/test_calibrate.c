@@ -1,8 +1,5 @@
 // Calibration: straight lines in, their coefficients out; what must not matter does not; published quantiles.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -11,21 +8,7 @@
 #include "calibrate/least_squares.h"
 #include "data/intervals.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static void assert_near(double got, double want, double relative)
 {
@@ -501,5 +484,5 @@ int main(void)
         cmocka_unit_test(test_samples_in_any_order),
         cmocka_unit_test(test_kinds_missing),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

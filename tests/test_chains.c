@@ -1,7 +1,4 @@
 // Chains of nodes: the proof against all orders, bounds against optima, the ring against all rings.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,23 +6,9 @@
 
 #include "solve/chains.h"
 
-#include <cmocka.h>
+#include "tests/support/check.h"
 
 enum { NODES_MAX = 7 };
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 static uint64_t seed = 20;
 
@@ -199,5 +182,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_orders), cmocka_unit_test(test_bounds_of_many),
                                        cmocka_unit_test(test_rings), cmocka_unit_test(test_racks), cmocka_unit_test(test_many_nodes)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,8 +1,5 @@
 // Two clusters with network cards of different kinds, Ethernet between them: over what mixed rings talk, which rings a job
 // may forbid, and that a plan keeps rings inside a kind by itself and shares layers out by speed (Holmes, 2312.03549).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,21 +15,7 @@
 #include "solve/verify.h"
 #include "tests/support/pipeline.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static struct clusters_request small_request(void)
 {
@@ -362,5 +345,5 @@ int main(void)
         cmocka_unit_test(test_published_splits),
         cmocka_unit_test(test_splits_by_speed),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,9 +1,6 @@
 // Intervals of medians where the data decide when to stop: the ranks of the looks against an exact sum over all paths of
 // signs, that sum against every path written out, stopping between looks, small counts, equal values, launches.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +8,7 @@
 
 #include "data/intervals.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 typedef int rank_function(int count);
 
@@ -192,20 +189,6 @@ static void test_launches_by_hand(void **state)
     assert_true(m.low == 0 && m.coverage == 0.95);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,5 +196,5 @@ int main(void)
         cmocka_unit_test(test_which_interval),           cmocka_unit_test(test_stopping_at_looks),
         cmocka_unit_test(test_launches_by_hand),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

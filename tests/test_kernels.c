@@ -690,20 +690,6 @@ static void test_compute_command(void **state)
     assert_int_equal(layers, (2 + 3 + 2) * 2 * 2 * 2);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -725,5 +711,5 @@ int main(void)
         cmocka_unit_test(test_compress_command),
         cmocka_unit_test(test_compute_command),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

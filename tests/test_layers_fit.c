@@ -1,9 +1,6 @@
 // Whole layers against their kernels: a planted factor and overhead come out, and what follows is what pricing says of the layer; layers
 // of another shape are left alone. Drawings: well-formed, without scripts, the same twice, whatever names files hold.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +12,7 @@
 #include "data/svg.h"
 #include "formulate/price.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { CELLS = 60, REPETITIONS = 9 };
 static const double gemm = 9e10, attention = 4e10, memory = 8e9, factor = 1.13, overhead = 4e-4, back_factor = 1.31, back_overhead = 9e-4;
@@ -25,20 +22,6 @@ static struct layer_run runs[] = {
 };
 static const struct model model = {.name = "small", .has_shape = true, .runs = runs, .run_count = 3, .layer_count = 6,
                                    .shape = {.hidden = 256, .ffn = 1024, .heads = 4, .kv_heads = 2, .head_width = 64, .vocabulary = 2048, .vocabulary_multiple = 1}};
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 static void near_to(double got, double want, double share)
 {
@@ -217,5 +200,5 @@ static void test_drawing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_one_size), cmocka_unit_test(test_drawing)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,31 +1,14 @@
 // Links: planted protocols, rates, delays and faults come out of noisy samples, by name; tables and clusters say the same.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "calibrate/calibrate.h"
 #include "data/places.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { HOSTS = 3, PER_HOST = 2, ENDPOINTS = HOSTS * PER_HOST, SIZES = 21, REPETITIONS = 11 };
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 static double draw(uint64_t *seed)
 {
@@ -302,5 +285,5 @@ int main(void)
         cmocka_unit_test(test_pairs), cmocka_unit_test(test_no_needless_segments), cmocka_unit_test(test_three_protocols),
         cmocka_unit_test(test_tables), cmocka_unit_test(test_cluster), cmocka_unit_test(test_several_documents),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

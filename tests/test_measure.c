@@ -2,9 +2,6 @@
 // loops; the order and the end of the repetitions against a back end whose times are known; a real, tiny run from end
 // to end.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +15,7 @@
 #include "measure/parts.h"
 #include "measure/rounds.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 // n and the rank l of the published table of rank intervals; 0: no such interval exists.
 static void test_rank_table(void **state)
@@ -406,20 +403,6 @@ static void test_refusals(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,5 +418,5 @@ int main(void)
         cmocka_unit_test(test_end_to_end),
         cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,9 +1,6 @@
 // The objective pipette: the published setting's values to the digit, the solver against all orders of nodes with the formula
 // written again in floating point, the judge on damaged plans, and what the objective refuses.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +14,7 @@
 #include "tests/support/folder.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { NODES_MAX = 7 };
 
@@ -28,20 +25,6 @@ static int forget_error(void **state)
 {
     (void)state;
     err = (struct error){OK, ""};
-    return 0;
-}
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
     return 0;
 }
 
@@ -491,5 +474,5 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup(test_order_of_the_file, forget_error), cmocka_unit_test_setup(test_published_is_proven, forget_error), cmocka_unit_test_setup(test_all_orders, forget_error),
                                        cmocka_unit_test_setup(test_damaged_plans, forget_error), cmocka_unit_test_setup(test_documents, forget_error), cmocka_unit_test_setup(test_refusals, forget_error),
                                        cmocka_unit_test_setup(test_example, forget_error)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

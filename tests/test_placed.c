@@ -1,8 +1,5 @@
 // Plans on nodes: the solver against all decisions on all placements, with durations put together and played by the oracle;
 // bounds that are the optimum; what the judge makes of it. Likewise where replicas take unlike numbers of micro-batches.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +11,9 @@
 #include "solve/verify.h"
 #include "tests/support/placements.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static int trials = 100;
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 enum { PLACES = 6 };
 
@@ -135,5 +118,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_placements), cmocka_unit_test(test_all_loads), cmocka_unit_test(test_all_uneven)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -1,9 +1,6 @@
 // The program of placements against the search and enumeration for placements: glp_intopt, and where it is installed CBC on the
 // exported file with path rows added round by round, come to the same time on random small problems. A ring is checked by all
 // orders of its replicas. Interchangeable nodes and several device groups a node among them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,26 +17,12 @@
 #include "solve/solve.h"
 #include "tests/support/placements.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { TIME_LIMIT_S = 20, COLUMNS_MAX = 700, DRAWS = 5 };
 
 static int trials = 24, cbc_trials = 5;        // with a plan
 static char folder[64] = "build/placed-XXXXXX";
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 // ---- random problems
 
@@ -214,5 +197,5 @@ int main(int argc, char **argv)
     if (argc > 1) trials = atoi(argv[1]);
     if (argc > 2) cbc_trials = atoi(argv[2]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_intopt), cmocka_unit_test(test_cbc)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

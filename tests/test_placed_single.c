@@ -1,8 +1,5 @@
 // One replica on nodes as ranks on groups: plan and bound are the least time of all placements. And a tree that stops after a
 // number of boxes: its bound is never above the optimum.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,25 +10,11 @@
 #include "solve/solve.h"
 #include "tests/support/placements.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { DRAWS_MAX = 2000 };
 
 static int trials = 60;
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 static int64_t prove(struct placed *p, struct placed_plan *best, struct arena *arena)
 {
@@ -118,5 +101,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1) trials = atoi(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all), cmocka_unit_test(test_stopped_trees)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

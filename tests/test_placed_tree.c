@@ -1,8 +1,5 @@
 // The tree over nodes: against all decisions on all placements where a rank has several stages, bounds that hold wherever it
 // is stopped, and nodes that are alike, of which it tries one.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +11,9 @@
 #include "solve/solve.h"
 #include "tests/support/placements.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static int trials = 60;
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 // ---- all decisions on all nodes, timed as the solver times them
 
@@ -205,5 +188,5 @@ int main(int argc, char **argv)
     if (argc > 1) trials = atoi(argv[1]);
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_with_several_stages), cmocka_unit_test(test_bounds_of_a_tree_that_is_stopped),
                                        cmocka_unit_test(test_nodes_that_are_alike)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

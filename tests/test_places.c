@@ -1,7 +1,4 @@
 // Clusters whose nodes have places: which link joins two of them, and matrices that are wrong.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,21 +6,7 @@
 
 #include "data/places.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static const char head[] =
     "{\"kind\": \"plumbline.cluster\", \"version\": 1, \"name\": \"c\", \"groups\": ["
@@ -169,5 +152,5 @@ int main(void)
         cmocka_unit_test(test_wrong_matrices),
         cmocka_unit_test(test_missing_cells),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

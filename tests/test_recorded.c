@@ -178,20 +178,6 @@ static void test_held_back(void **state)
     assert_true(files > 0);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,5 +186,5 @@ int main(void)
         cmocka_unit_test(test_chain),
         cmocka_unit_test(test_held_back),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

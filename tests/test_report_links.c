@@ -14,20 +14,6 @@
 
 enum { NODES = 6, TRIALS = 60 };
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 // ---- random problems whose nodes are joined in every way: measured, stated, by levels, by cards; one or two device groups a node
 
 static void put_places(struct problem *p, struct random *rng, struct arena *arena)
@@ -339,5 +325,5 @@ static void test_plans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -2,9 +2,6 @@
 // under heavy tails, gaps, equal values, both reasons to stop and differing launches; how wide they are; what happens to
 // outliers, throttled repetitions and signals. Seeds are fixed: a run is the same every time.
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +13,7 @@
 #include "measure/simulated.h"
 #include "tests/support/folder.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { TRIALS = 10000 };
 
@@ -364,20 +361,6 @@ static void test_host_condition(void **state)
     assert_int_equal(folder_remove(root), 0);
 }
 
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,5 +369,5 @@ int main(void)
         cmocka_unit_test(test_interrupted), cmocka_unit_test(test_budget),
         cmocka_unit_test(test_noise), cmocka_unit_test(test_host_condition),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

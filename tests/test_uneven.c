@@ -1,8 +1,5 @@
 // Replicas with unlike numbers of micro-batches: that they pay where GPUs are unlike, that bounds by sharing out hold, what
 // the judge refuses, and what a job may not ask for.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,23 +11,9 @@
 #include "solve/verify.h"
 #include "tests/support/placements.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static int trials = 100;
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 static struct plan solve(const struct problem *p, double gap, struct arena *arena)
 {
@@ -300,5 +283,5 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_pays), cmocka_unit_test(test_pays_in_long_pipelines), cmocka_unit_test(test_bounds), cmocka_unit_test(test_faults),
         cmocka_unit_test(test_ring_turned), cmocka_unit_test(test_memory_of_others), cmocka_unit_test(test_refusals),
     };
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

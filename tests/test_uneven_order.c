@@ -1,8 +1,5 @@
 // What bounds on plans with unequal replicas rest on: a schedule of fewer micro-batches is that of more with the first ones
 // taken out, on every stream, so that no path of it is longer and nothing more is in flight (docs/FORMULAS.md section 15).
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,21 +9,7 @@
 #include "formulate/longest.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 static struct schedule_request draw_request(struct random *rng, enum schedule_kind kind)
 {
@@ -120,5 +103,5 @@ static void test_orders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
-    return cmocka_run_group_tests(tests, open_arena, close_arena);
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }

@@ -2,9 +2,6 @@
 // slower than the plan they begin from, whose own time is worked out a second time by the oracle of schedules; the command,
 // with its documents heard by the judge.
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,25 +21,11 @@
 #include "tests/support/pipeline.h"
 #include "tests/support/problems.h"
 
-#include <cmocka.h>     // last: its macro `fail` hides data/status.h's
+#include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
 enum { NODES = 7, PLACES = 6 };
 
 static int trials = 12;
-
-static int open_arena(void **state)
-{
-    static struct arena arena;
-    arena_open(&arena, NULL);
-    *state = &arena;
-    return 0;
-}
-
-static int close_arena(void **state)
-{
-    arena_close(*state);
-    return 0;
-}
 
 // ---- clusters
 
@@ -585,9 +568,9 @@ static int write_problem(void **state)
     return !spare;
 }
 
-static int open_commands(void **state) { return open_arena(state) || write_problem(state); }
+static int open_commands(void **state) { return check_open_arena(state) || write_problem(state); }
 
-static int close_commands(void **state) { return folder_remove(folder) || close_arena(state); }
+static int close_commands(void **state) { return folder_remove(folder) || check_close_arena(state); }
 
 static void hear_written(const char *plan_name, const char *problem_name, struct arena *arena)
 {
@@ -754,6 +737,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest commands[] = {
         cmocka_unit_test(test_command), cmocka_unit_test(test_spare), cmocka_unit_test(test_no_room), cmocka_unit_test(test_refused),
     };
-    int failed = cmocka_run_group_tests(tests, open_arena, close_arena);
+    int failed = cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
     return failed + cmocka_run_group_tests(commands, open_commands, close_commands);
 }

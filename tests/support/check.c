@@ -1,5 +1,4 @@
-#include "data/status.h"
-
+// See check.h.
 #include "tests/support/check.h"
 
 int check_open_arena(void **state)

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "data/arena.h"
 #include "data/status.h"
+
+#include <cmocka.h>     // behind them: its macro `fail` hides data/status.h's
 
 // Fails the test with the error's text.
 #define CHECK_OK(call)                                                          \
