@@ -173,6 +173,21 @@ static enum status prove_single(struct solving *s, struct placed *p, const struc
     return placed_single(p, best, bound_ns, &settings, s->stop, s->arena, err);
 }
 
+// The search; under a time limit as many more of them, each from where the last one ended, as a share of it has room for.
+static void search_on(struct solving *s, struct placed *p, struct placed_plan *best, const int *chosen, int64_t enough_ns, const struct placed_settings *search)
+{
+    double share = p->nodes > TREE_NODES_MAX ? 0.9 : 0.3, limit_s = s->settings->time_limit_s;
+    struct placed_plan from = placed_plan_empty(p, s->arena), found = placed_plan_empty(p, s->arena);
+    struct placed_settings settings = *search;
+    if (!placed_search(p, best, chosen, &settings, s->arena)) return;
+    settings.start = &from;
+    while (best->time_ns > enough_ns && limit_s > 0 && clock_s() - s->begin_s < share * limit_s && !solving_should_stop(s)) {
+        settings.seed++;
+        placed_plan_copy(p, &from, best);
+        if (placed_search(p, &found, chosen, &settings, s->arena) && found.time_ns < best->time_ns) placed_plan_copy(p, best, &found);
+    }
+}
+
 enum status placed_solve_with(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings, struct placed_start *start,
                               const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err)
 {
@@ -202,7 +217,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     int64_t enough_ns = enough_for(first.plan.bound_ns, settings->gap);
     if (start) TRY(search_from(placed, &best, &beginning, start, enough_ns, &search, arena, err));
     if (by_program) TRY(solve_program(&s, placed, &other, r, err));
-    else if (told && best.time_ns > enough_ns) placed_search(placed, &other, chosen, &search, arena);
+    else if (told && best.time_ns > enough_ns) search_on(&s, placed, &other, chosen, enough_ns, &search);
     if (other.time_ns < best.time_ns) placed_plan_copy(placed, &best, &other);
     bool found = best.time_ns < INT64_MAX;
     if (found) placed_improve_rings(placed, &best);
@@ -256,6 +271,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
 enum status placed_solve(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          struct placed_start *start, const volatile int *stop, struct arena *arena, struct error *err)
 {
-    const struct placed_effort effort = {60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
+    bool many = priced->places->node_count > TREE_NODES_MAX;
+    const struct placed_effort effort = {many ? 200000 : 60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
     return placed_solve_with(r, priced, settings, start, &effort, stop, arena, err);
 }
