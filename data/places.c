@@ -32,6 +32,24 @@ static int find_or_add_switch(struct places *p, const char *name, int level, int
     return p->switch_count++;
 }
 
+// Host files have a host on a line, and what follows a space is something else.
+static bool is_host(const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name <= ' ' || *name == 0x7f) return false;
+    return true;
+}
+
+static enum status read_name(const struct places *p, const struct json *element, int node, struct error *err)
+{
+    const char *name = p->nodes[node].name;
+    if (!*name) return json_refuse(element, err, "name: expected a name, found an empty one");
+    if (!is_host(name)) return json_refuse(element, err, "name: expected a host's name, found \"%.60s\" with white space or control characters in it", name);
+    for (int i = 0; i < node; i++)
+        if (!strcmp(p->nodes[i].name, name)) return json_refuse(element, err, "name: \"%.60s\" names two nodes", name);
+    return OK;
+}
+
 static enum status read_nodes(struct cluster *c, const struct json *array, struct arena *arena, struct error *err)
 {
     struct places *p = &c->places;
@@ -52,6 +70,7 @@ static enum status read_nodes(struct cluster *c, const struct json *array, struc
             FIELD_ARRAY("switches", OPTIONAL, &switches),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
+        TRY(read_name(p, &element, i, err));
         TRY(cluster_find_group(c, &element, "group", group, &n->group, err));
         TRY(json_texts(&switches, &names, &count, arena, err));
         if (count > p->level_count)
@@ -75,6 +94,8 @@ static enum status read_levels(struct places *p, const struct json *array, struc
             FIELD_OBJECT("link", REQUIRED, &link),
         };
         TRY(JSON_FIELDS(&element, fields, arena, err));
+        for (int k = 0; k < i; k++)
+            if (!strcmp(p->levels[k].name, p->levels[i].name)) return json_refuse(&element, err, "name: \"%.60s\" names two levels", p->levels[i].name);
         TRY(link_read(&link, &p->levels[i].link, arena, err));
     }
     return OK;
@@ -137,7 +158,7 @@ static enum status read_cells(struct places *p, const struct json *rates, const 
 static enum status read_matrix(struct places *p, const struct json *object, struct arena *arena, struct error *err)
 {
     struct json names = {0}, rates = {0}, latencies = {0};
-    double latency_s = 0;
+    double latency_s = -1;
     int *order = NULL;
     struct json_field fields[] = {
         FIELD_ARRAY("nodes", REQUIRED, &names),
@@ -146,6 +167,8 @@ static enum status read_matrix(struct places *p, const struct json *object, stru
         FIELD_NUMBER("latency_s", OPTIONAL, &latency_s, 0, LINK_SECONDS_MAX),
     };
     TRY(JSON_FIELDS(object, fields, arena, err));
+    if (latency_s >= 0 && json_is_present(&latencies)) return json_refuse(object, err, "latency_s: expected it or latencies_s, found both");
+    latency_s = latency_s < 0 ? 0 : latency_s;
     TRY(read_order(p, &names, &order, arena, err));
     const struct json *const tables[] = {&rates, &latencies};
     for (int t = 0; t < 2; t++)
@@ -234,6 +257,7 @@ enum status places_check(const struct cluster *c, struct error *err)
     for (int i = 0; i < p->node_count; i++) {
         const char *name = p->nodes[i].name;
         if (!name || !*name) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: expected a name, found an empty one", cluster_file(c), i);
+        if (!is_host(name)) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: expected a host's name, found one with white space or control characters in it", cluster_file(c), i);
         if (places_find(p, name) != i) return fail(err, BAD_INPUT, "%s: places.nodes[%d].name: \"%.60s\" names two nodes", cluster_file(c), i, name);
         nodes[p->nodes[i].group]++;
     }

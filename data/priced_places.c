@@ -177,6 +177,16 @@ static bool rings_differ(const struct priced *p, size_t link)
     return differs;
 }
 
+static size_t dearest_pair(const struct priced *p)
+{
+    size_t dearest = 0;
+    int64_t most = -1;
+    for (int c = 0; c < p->cut_count; c++)
+        for (size_t i = 0; i < pairs_of(p->places) * PART_COUNT; i++)
+            if (p->places->forward_ns[c][i] > most) most = p->places->forward_ns[c][i], dearest = i / PART_COUNT;
+    return dearest;
+}
+
 static enum status check_pair(const struct priced *p, size_t pair, struct error *err)
 {
     const struct priced_places *x = p->places;
@@ -203,7 +213,9 @@ enum status priced_places_check(const struct priced *p, double passes_ns, double
     for (size_t pair = 0; pair < pairs_of(x); pair++) TRY(check_pair(p, pair, err));
     double longest = passes_ns + longest_beside_passes(p);
     if (longest <= sum_max) return OK;
-    return fail(err, BAD_INPUT, "%s: places: an iteration could take %.3g ns; sums must stay within 2^52 ns (52 days)", name_of(p), longest);
+    size_t pair = dearest_pair(p);
+    return fail(err, BAD_INPUT, "%s: places: an iteration could take %.3g ns, with messages from \"%.60s\" to \"%.60s\" the dearest; sums must stay within 2^52 ns (52 days)", name_of(p),
+                longest, x->nodes[pair / (size_t)x->node_count].name, x->nodes[pair % (size_t)x->node_count].name);
 }
 
 // ---- writing

@@ -36,6 +36,15 @@ static struct message_ends ends_of(const struct pricing *x, int from, int to)
     return ends;
 }
 
+// An error about a price, with the link that it comes from.
+static enum status blame_link(const struct pricing *x, int from, int to, enum status status, struct error *err)
+{
+    const struct error found = *err;
+    err->status = OK;       // else the first text stays
+    const struct cluster *c = &x->problem->cluster;
+    return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s", c->document.path ? c->document.path : "cluster", c->places.nodes[from].name, c->places.nodes[to].name, found.text);
+}
+
 static enum status price_cuts(struct pricing *x, struct error *err)
 {
     struct priced *priced = x->priced;
@@ -50,7 +59,8 @@ static enum status price_cuts(struct pricing *x, struct error *err)
         for (size_t pair = 0; pair < pairs; pair++) {
             int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes), to = (int)(pair % nodes);
             struct message_ends ends = ends_of(x, from, to);
-            TRY(price_message(x, &x->messages[cut], &ends, slice, p->forward_ns[cut], p->backward_ns[cut], pair * PART_COUNT, err));
+            enum status status = price_message(x, &x->messages[cut], &ends, slice, p->forward_ns[cut], p->backward_ns[cut], pair * PART_COUNT, err);
+            if (status != OK) return blame_link(x, from, to, status, err);
         }
     }
     return OK;

@@ -266,9 +266,7 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     struct problem *one = TAKE(arena, 1, struct problem);
     struct priced *priced = TAKE(arena, 1, struct priced);
     struct plan *plan = &result->solved.plan;
-    TRY(refuse_single(r, err));
     TRY(problem_check_places(problem, err));
-    if (r->certificate_path && problem->cluster.places.node_count) return fail(err, BAD_INPUT, "--certificate: expected a cluster without places");
     listen_to_signals();
     TRY((problem->cluster.places.node_count ? placed_space_search : layouts_search)(result, problem, &r->settings, &stop_asked, arena, err));
     *one = problem_with_layout(problem, &plan->layout);
@@ -336,8 +334,6 @@ static enum status solve_layout(const struct request *r, const struct problem *p
     struct placed_start from = {.plan = start};
     struct solve_result result;
     TRY(price_problem(priced, problem, arena, err));
-    if (priced->places) TRY(refuse_on_places(r, err));
-    if (priced->objective == OBJECTIVE_PIPETTE) TRY(refuse_with_pipette(r, err));
     bool changed = cluster_change_any(&r->change);
     if (start && changed && !priced->places) TRY(what_if_standing(&from.standing_ns, start, priced, arena, err));
     TRY(write_priced(priced, r, problem, arena, err));
@@ -356,6 +352,21 @@ static enum status solve_layout(const struct request *r, const struct problem *p
         *exit_code = EXIT_OPEN;
     }
     return OK;
+}
+
+// Options that the problem has no answer to, before anything is written.
+static enum status refuse_options(const struct request *r, const struct problem *problem, struct error *err)
+{
+    bool places = problem->cluster.places.node_count;
+    if (r->certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
+        return fail(err, BAD_INPUT, "--certificate: expected a job for the least iteration time, found objective \"%s\"", objective_names[problem->job.objective]);
+    if (problem->job.space.given) {
+        TRY(refuse_single(r, err));
+        return places && r->certificate_path ? fail(err, BAD_INPUT, "--certificate: expected a cluster without places") : OK;
+    }
+    if (r->layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
+    if (places) TRY(refuse_on_places(r, err));
+    return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }
 
 static enum status change_problem(const struct request *r, struct problem **problem, const struct plan *earlier, struct arena *arena, struct error *err)
@@ -377,12 +388,10 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(problem_load(problem, r.problem_path, arena, err));
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
+    TRY(refuse_options(&r, problem, err));
     if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
-    if (r.certificate_path && problem->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "--certificate: expected a job for the least iteration time, found objective \"%s\"", objective_names[problem->job.objective]);
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
-    if (r.layouts_path) return fail(err, BAD_INPUT, "--layouts: expected a job with a space of layouts");
     return solve_layout(&r, problem, start, exit_code, arena, err);
 }

@@ -141,7 +141,7 @@ static void put_nothing(struct plan *plan, const struct rows *r, const struct sc
     bool proven = r->bound >= CHAIN_NONE;
     *plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
                           .graph = plan_graph_of(request), .outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN};
-    plan->reason = proven ? "no rows of nodes have room for all stages, with as many blocks each, and join them" : "no placement was found that joins all ranks";
+    plan->reason = proven ? "no rows of nodes have room for all stages with as many blocks each, as memory and rules allow, and join them" : "no placement was found that joins all ranks";
 }
 
 static void put_objective(struct plan *plan, const struct rows *r, struct arena *arena)

@@ -242,7 +242,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     }
     if (best.time_ns == INT64_MAX) {
         r->plan.outcome = proven ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
-        r->plan.reason = proven ? "no placement on the nodes has room for all ranks and joins them" : NULL;
+        r->plan.reason = proven ? "no placement on the nodes has room for all ranks, as memory and rules allow, and joins them" : NULL;
         r->plan.stage_count = 0;
         r->plan.iteration_ns = r->plan.objective_ns = 0;
         r->plan.bound_ns = proven ? 0 : bound_ns;

@@ -24,18 +24,20 @@ static const char nodes[] =
 
 static const double plain[NIC_KIND_COUNT] = {1, 1, 1};
 
-static enum status load(struct cluster *c, const char *tail, struct arena *arena, struct error *err)
+static enum status load_nodes(struct cluster *c, const char *of_nodes, const char *tail, struct arena *arena, struct error *err)
 {
     char path[] = "/tmp/plumbline_places_XXXXXX";
     int file = mkstemp(path);
     assert_true(file >= 0);
     FILE *to = fdopen(file, "w");
-    fprintf(to, "%s%s%s}}", head, nodes, tail);
+    fprintf(to, "%s%s%s}}", head, of_nodes, tail);
     fclose(to);
     enum status status = cluster_load(c, path, arena, err);
     remove(path);
     return status;
 }
+
+static enum status load(struct cluster *c, const char *tail, struct arena *arena, struct error *err) { return load_nodes(c, nodes, tail, arena, err); }
 
 static void assert_link(const struct cluster *c, int a, int b, const struct place_traffic *traffic, double bytes_per_s, double latency_s, enum place_origin origin)
 {
@@ -102,12 +104,30 @@ static void test_wrong_matrices(void **state)
         {"\"bytes_per_s\": []", "key \"nodes\" is missing"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, null], [1, 1, 0, 1], [1, 1, 1, 0]]", "latencies_s: [1][3]: \"b\" to \"d\": expected a latency beside the bandwidth, found null"},
         {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": -1", "latency_s: expected a number from 0"},
+        {"\"nodes\": [\"a\", \"b\", \"c\", \"d\"], \"bytes_per_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]], \"latency_s\": 1, \"latencies_s\": [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]]", "expected it or latencies_s, found both"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
         struct cluster c;
         struct error err = {OK, ""};
         assert_int_equal(load(&c, arena_print(*state, ", \"matrix\": {%s}", wrong[i].tail), *state, &err), BAD_INPUT);
         if (!strstr(err.text, wrong[i].text)) fail_msg("%s: %s", wrong[i].text, err.text);
+    }
+}
+
+// Two nodes of one name, and names that would break a host file, are named where they stand, with a matrix too.
+static void test_wrong_names(void **state)
+{
+    static const struct { const char *name, *text; } wrong[] = {
+        {"a", "names two nodes"}, {"", "found an empty one"}, {"x y", "found \"x y\" with white space"}, {"x\\ny", "white space or control characters"},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(wrong); i++) {
+        struct cluster c;
+        struct error err = {OK, ""};
+        char *changed = arena_print(*state, "%s", nodes), *at = strstr(changed, "\"name\": \"b\"");
+        assert_non_null(at);
+        const char *whole = arena_print(*state, "%.*s\"name\": \"%s\"%s, \"matrix\": {\"nodes\": [], \"bytes_per_s\": []}", (int)(at - changed), changed, wrong[i].name, at + strlen("\"name\": \"b\""));
+        assert_int_equal(load_nodes(&c, whole, "", *state, &err), BAD_INPUT);
+        if (!strstr(err.text, wrong[i].text) || !strstr(err.text, "places.nodes[1]")) fail_msg("%s: %s", wrong[i].text, err.text);
     }
 }
 
@@ -147,6 +167,7 @@ static void test_missing_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrong_names),
         cmocka_unit_test(test_what_joins_two_nodes),
         cmocka_unit_test(test_matrix),
         cmocka_unit_test(test_wrong_matrices),

@@ -668,6 +668,9 @@ static void test_refused(void **state)
     assert_int_equal(RUN(&t, problem_path, "--without", "nobody"), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--priced", in_folder("p", *state)), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--certificate", in_folder("p", *state)), BAD_INPUT);
+    assert_int_equal(RUN(&t, problem_path, "--without", used, "-o", in_folder("refused.json", *state), "--alternatives", "2"), BAD_INPUT);
+    assert_int_equal(access(in_folder("refused.cluster.json", *state), F_OK), -1);
+    assert_int_equal(access(in_folder("refused.problem.json", *state), F_OK), -1);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", in_folder("nothing", *state)), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", used, "--start", problem_path), BAD_INPUT);
     assert_int_equal(RUN(&t, problem_path, "--without", other, "--start", foreign), BAD_INPUT);
