@@ -36,11 +36,23 @@ static int64_t gpus_of(const struct cluster *cluster)
     return gpus;
 }
 
+// Degrees that a solve chooses anyway are no reason to refuse a small cluster: they are halved until a replica fits.
+static void fit_open_degrees(struct job *job, int64_t gpus)
+{
+    struct layout *l = &job->layout;
+    bool pipeline = job->space.given && job->space.axes[SPACE_PIPELINE].kind != AXIS_FIXED, tensor = job->space.given && job->space.axes[SPACE_TENSOR].kind != AXIS_FIXED;
+    while (pipeline && l->pipeline > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus) l->pipeline /= 2;
+    while (tensor && l->tensor > 1 && (int64_t)l->tensor * l->context * l->pipeline > gpus) l->tensor /= 2;
+    l->sequence_parallel = l->sequence_parallel && l->tensor > 1;
+}
+
 // As many replicas as the GPUs allow, and 64 micro-batches for each.
 static enum status complete(struct job *job, const struct cluster *cluster, struct error *err)
 {
     struct layout *l = &job->layout;
-    int64_t replica = (int64_t)l->tensor * l->context * l->pipeline, gpus = gpus_of(cluster);
+    int64_t gpus = gpus_of(cluster);
+    fit_open_degrees(job, gpus);
+    int64_t replica = (int64_t)l->tensor * l->context * l->pipeline;
     if (replica > gpus)
         return fail(err, BAD_INPUT,
                     "a replica of %d x %d x %d GPUs (tensor, context, pipeline) is more than the cluster's %lld",
