@@ -82,7 +82,7 @@ const struct planted planted_damages[] = {
     {FORMAT_CLUSTER, "\"infiniband\"", "\"infinband\"", "groups[0].nics[0].kind", true},
     {FORMAT_CLUSTER, "\"infiniband\"", "\"ethernet\"", "stands twice", false},
     {FORMAT_CLUSTER, "\"from\": \"new\"", "\"from\": \"newer\"", "links[0]", false},
-    {FORMAT_CLUSTER, "\"name\": \"o1\"", "\"name\": \"o0\"", "places.nodes[3].name", false},
+    {FORMAT_CLUSTER, "\"name\": \"o1\"", "\"name\": \"o0\"", "places.nodes[3]: name", false},
     {FORMAT_CLUSTER, "\"name\": \"o1\", \"group\": \"old\"", "\"name\": \"o1\", \"group\": \"new\"", "places.nodes", false},
     {FORMAT_CLUSTER, "\"switches\": [\"r1\"]", "\"switches\": [\"r1\", \"x\"]", "places.nodes[4].switches", false},
     {FORMAT_CLUSTER, "\"from\": \"o0\"", "\"from\": \"o9\"", "places.links[1]", false},
