@@ -37,8 +37,8 @@ int add_symbol_column(struct formulation *f, int symbol, int64_t least, int64_t 
 // The symbols whose duration two stages decide together: transfers over boundaries, the embedding sync.
 void add_joints(struct builder *b);
 
-// A choice and what it takes, and one that the program does not contain, in a map of columns.
+// In a map of columns: a choice and what it takes; the list of choices that the program does not contain.
 void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x);
-void map_put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r);
+void map_put_removed(struct json_writer *w, const struct choices *c);
 
 #endif

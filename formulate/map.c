@@ -152,7 +152,7 @@ static void put_column(struct json_writer *w, const struct formulation *f, int c
     json_close_object(w);
 }
 
-void map_put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
+static void put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
 {
     static const char *const amounts[] = {"rule", "bytes_over", NULL, "bound_ns"};
     json_open_flat_object(w, NULL);
@@ -162,6 +162,13 @@ void map_put_removed(struct json_writer *w, const struct choices *c, const struc
     json_close_object(w);
 }
 
+void map_put_removed(struct json_writer *w, const struct choices *c)
+{
+    json_open_array(w, "removed_choices");
+    for (int i = 0; i < c->removed_count; i++) put_removed(w, c, &c->removed[i]);
+    json_close_array(w);
+}
+
 enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err)
 {
     struct json_writer w;
@@ -169,8 +176,6 @@ enum status formulation_write_map(const struct formulation *f, const char *path,
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);
-    json_open_array(&w, "removed_choices");
-    for (int i = 0; i < f->choices->removed_count; i++) map_put_removed(&w, f->choices, &f->choices->removed[i]);
-    json_close_array(&w);
+    map_put_removed(&w, f->choices);
     return document_write(&w, path, err);
 }

@@ -79,8 +79,6 @@ enum status placed_program_write_map(const struct placed_program *f, const char 
     json_open_array(&w, "columns");
     for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
     json_close_array(&w);
-    json_open_array(&w, "removed_choices");
-    for (int i = 0; i < f->choices->removed_count; i++) map_put_removed(&w, f->choices, &f->choices->removed[i]);
-    json_close_array(&w);
+    map_put_removed(&w, f->choices);
     return document_write(&w, path, err);
 }
