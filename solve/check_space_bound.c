@@ -1,10 +1,11 @@
-// Bounds of a layout from its tables. Rank i does all passes of m micro-batches over its k main layers; before its first pass
-// one micro-batch has gone forward through the ranks before it, and after its last backward that micro-batch's gradient goes
-// back through them:
-//     T >= fill + m x load + max(its own sync and optimizer, drain).
-// Another path leaves the rank behind its last forward and turns round at the end of the pipeline. All these only rise with
-// k, and a layer moved from the rank to those before it raises none. So, if the ranks take main layers in order, as many each
-// as T allows, they take at least as many as in any plan of time T: if some are left, no plan takes T (docs/PROOFS.md 8).
+// Bounds of a layout from its tables: lengths of paths of its graph, at the least prices. docs/PROOFS.md 8 names the operations
+// of each path. A rank holds k main layers; main layers stand on the ranks before it, `least` to `most` of them.
+//   stream    fill, the rank's passes and messages, its optimizer steps
+//   ending    fill, the rank's passes and messages but for what its last pass sends, its sync and optimizer step
+//   drain     fill, the rank's passes and messages, backwards of the stages before it, the first stage's sync and step
+//   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
+// All only rise with k, and a layer moved from the rank to those before it raises none. So, if the ranks take main layers in
+// order, as many each as T allows, they take at least as many as in any plan of time T: if some are left, no plan takes T.
 #include "solve/check_space_parts.h"
 
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -32,107 +33,179 @@ static int64_t bare_load(const struct check_sketch *s, const struct check_group_
     return load;
 }
 
-// ---- behind the rank's last pass
+// ---- after the rank's last pass
 
-// The sync of an only stage that runs behind its gradients: of the first layers' gradients, which come last, one main layer's
-// sync each is still to do. It falls with k where a sync is shorter than a gradient; then it is counted only if what a layer
-// adds to the rank's load makes up for it.
-static int64_t behind_gradients(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+struct ending { int64_t sync, optimizer; };     // all syncs of the rank in a row, all steps in a row
+
+static struct ending add_layers(struct ending e, const struct check_terms *t, int64_t count)
 {
-    const struct check_problem *p = s->p;
-    int64_t again = larger(g->main.selective, g->main.full), sync = g->main.sync,
-            gradient = p->splits_backward ? g->main.weight : g->main.backward + again;
-    if (k < 1 || p->turns > 1 || !s->only_ends) return 0;
-    if (sync < gradient && !p->splits_backward && (g->main.forward < again || p->micro_batches < 2)) return 0;
-    int64_t tail = k * sync - (k - 1) * gradient;
-    if (check_holds_first(s, rank))
-        tail += g->first.sync - (p->splits_backward ? g->first.weight : g->first.backward + larger(g->first.selective, g->first.full));
-    return larger(tail, 0);
+    return (struct ending){e.sync + count * t->sync, e.optimizer + count * t->optimizer};
 }
 
-// Syncs of a rank follow each other, optimizer steps do, and each step its sync.
-static int64_t tail_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
+// A layer's gradient, from the one before it on: at most.
+static int64_t gradient_of(const struct check_sketch *s, const struct check_terms *t)
 {
-    int64_t optimizer = k * g->main.optimizer, sync = k * g->main.sync + s->p->turns * g->sync_constant;
-    if (check_holds_first(s, rank)) optimizer += g->first.optimizer, sync += g->first.sync;
-    if (check_holds_last(s, rank)) optimizer += g->last.optimizer, sync += g->last.sync;
-    if (!s->p->barrier) return optimizer;
-    if (s->p->turns > 1) return larger(optimizer, s->p->overlapped ? 0 : sync);
-    return optimizer + (s->p->overlapped ? g->sync_constant + behind_gradients(s, g, rank, k) : sync);
+    return s->p->splits_backward ? t->weight : t->backward + larger(t->selective, t->full);
 }
 
-// The first stage's own, when the drain has come there.
-static int64_t first_optimizer(const struct check_sketch *s)
+// Syncs beside the gradients of an only stage. After the stage's last gradient comes the sync of its first layer; those of
+// the main layers before it are pushed back by what their syncs take longer than the gradients that they run beside.
+static int64_t pushed_back(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
 {
-    int64_t least = INT64_MAX;
-    if (!s->p->barrier || !s->has_first) return 0;
-    for (int g = 0; g < s->group_count; g++) least = smaller(least, s->groups[g].first.optimizer);
-    return least;
+    bool starts = check_holds_first(s, rank);
+    int64_t queue = 0;
+    if (k > 0 && s->only_ends) queue = g->main.sync + (k - 1) * larger(0, g->main.sync - gradient_of(s, &g->main));
+    if (!starts) return queue;
+    return g->first.sync + larger(0, queue - gradient_of(s, &g->first));
 }
 
-// ---- before its first and behind its last pass
-
-struct ends { int64_t fill, drain; };
-
-// before: main layers on the ranks before. What blocks the rank itself is in its load.
-static struct ends ends_of(const struct check_sketch *s, int rank, int64_t before)
+static struct ending ending_of(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k)
 {
-    struct ends e = {0, 0};
-    bool joint = !s->p->splits_backward && !s->p->local_every && s->held[rank].returns;
-    if (rank == 0) return e;
-    int64_t others = rank - s->has_first, counted = s->p->turns == 1 && s->p->slices == 1 ? before : 0;
-    e.fill = s->fill_first + larger(others * s->fill, counted * s->fill_main) + rank * s->send_forward - s->block_forward;
-    if (joint)
-        e.drain = s->drain_first + larger(others * s->drain, counted * s->drain_main) + rank * s->send_backward - s->block_backward;
+    struct ending e = add_layers((struct ending){s->p->turns * g->sync_constant, 0}, &g->main, k);
+    if (check_holds_first(s, rank)) e = add_layers(e, &g->first, 1);
+    if (check_holds_last(s, rank)) e = add_layers(e, &g->last, 1);
+    if (!s->p->overlapped) return e;
+    // Of several stages one's last gradient may come long before the rank's last pass.
+    e.sync = s->p->turns == 1 ? g->sync_constant + pushed_back(s, g, rank, k) : 0;
     return e;
 }
 
-// Up to the rank's last forward, then forward to the end and back. With a barrier it starts and ends with the ranks before;
-// without one it closes to a cycle at the rank itself.
-static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t before, int64_t k, int64_t again)
+// A step follows its own stage's sync; of several stages one may step while another syncs.
+static int64_t sync_and_step(const struct check_sketch *s, struct ending e)
+{
+    return s->p->turns == 1 ? e.sync + e.optimizer : larger(e.sync, e.optimizer);
+}
+
+// Over the boundary before the rank's first stage.
+static bool sends_back(const struct check_sketch *s, int rank)
+{
+    return check_sends_backward(s->p, check_stage_of(s->p, rank, 0) - 1);
+}
+
+// What the rank's last pass sends: nothing, if that is a weight gradient; where its order is not known, a gradient.
+static int64_t last_send(const struct check_sketch *s, int rank)
+{
+    if (s->p->splits_backward || (s->held[rank].returns && !sends_back(s, rank))) return 0;
+    return s->block_backward;
+}
+
+// On top of passes and messages: the steps follow all of them, the syncs all but what the last pass sends.
+static int64_t own_tail(const struct check_sketch *s, struct ending e, int rank)
+{
+    return larger(e.optimizer, sync_and_step(s, e) - last_send(s, rank));
+}
+
+// The model's first layer is synchronised and updated after the first stage's last backward, and that sends nothing.
+static int64_t first_tail(const struct check_sketch *s)
+{
+    int64_t least = INT64_MAX;
+    for (int g = 0; g < s->group_count; g++) {
+        const struct check_terms *t = s->has_first ? &s->groups[g].first : &s->groups[g].main;
+        least = smaller(least, s->groups[g].sync_constant + t->sync + t->optimizer);
+    }
+    return least;
+}
+
+// ---- before the rank's first pass, and after what its last one sends
+
+struct before { int64_t least, most; };
+
+// One micro-batch through the stages before the rank, as many as it has ranks before it: their layers, one a stage at least.
+static int64_t through_before(const struct check_sketch *s, int rank, int64_t before, int64_t first, int64_t any, int64_t main)
+{
+    int64_t stages = rank - s->has_first, counted = s->p->turns == 1 && s->p->slices == 1 ? before : 0;
+    return first + larger(stages * any, counted * main);
+}
+
+// What of the message keeps the rank's own compute busy is among its messages.
+static int64_t fill_of(const struct check_sketch *s, int rank, int64_t before)
+{
+    if (rank == 0) return 0;
+    return through_before(s, rank, before, s->fill_first, s->fill, s->fill_main) + rank * s->send_forward - s->block_forward;
+}
+
+static int64_t drain_of(const struct check_sketch *s, int rank, int64_t before)
+{
+    return through_before(s, rank, before, s->drain_first, s->drain, s->drain_main) + rank * s->send_backward - s->block_backward
+           + first_tail(s);
+}
+
+// ---- paths
+
+// Along the rank's compute stream. Without a barrier the cycle closes at the rank itself; one that drains, at the first rank.
+static int64_t along_stream(const struct check_sketch *s, const struct check_group_sketch *g, int rank, struct before before,
+                            int64_t k, int64_t busy)
+{
+    int64_t fill = fill_of(s, rank, before.least), tail = own_tail(s, ending_of(s, g, rank, k), rank),
+            own = (s->p->barrier ? fill : 0) + busy + tail;
+    if (rank == 0 || s->p->local_every || !s->held[rank].returns || !sends_back(s, rank)) return own;
+    return larger(own, fill + busy + drain_of(s, rank, before.least));
+}
+
+// Several stages a rank: from the last forward to the end of the pipeline, and back through all stages, all layers.
+static int64_t turn_of_many(const struct check_sketch *s, int rank, int64_t passes)
+{
+    int64_t forward = (s->p->ranks - 1 - rank) * (s->fill + s->send_forward);
+    if (!s->p->barrier) return passes + forward;
+    return fill_of(s, rank, 0) + passes + forward + s->main_count * s->drain_main + first_tail(s);
+}
+
+// Up to the rank's last forward, then forward to the end and back. With a barrier it starts and ends with the stages before;
+// without one it closes at the rank itself, and only the main layers after it are passed.
+static int64_t turning_round(const struct check_sketch *s, const struct check_group_sketch *g, int rank, struct before before,
+                             int64_t k, int64_t again)
 {
     const struct check_problem *p = s->p;
     const struct check_held *h = &s->held[rank];
-    int64_t behind = p->ranks - 1 - rank, others = s->main_count - k;
     if (p->local_every || p->slices > 1 || p->kind == ZB_V || !h->leaves_last) return 0;
     int64_t forward = k * g->main.forward, backward = k * g->main.backward + again, weight = k * g->main.weight;
     if (check_holds_first(s, rank)) forward += g->first.forward, backward += g->first.backward, weight += g->first.weight;
     if (check_holds_last(s, rank)) forward += g->last.forward, backward += g->last.backward, weight += g->last.weight;
-    int64_t way = p->micro_batches * forward + h->backwards * backward + h->weights * weight;
-    if (p->turns > 1) {
-        way += behind * (s->fill + s->send_forward);
-        return way + (p->barrier ? s->main_count * s->drain_main + ends_of(s, rank, 0).fill : 0);
-    }
-    int64_t sends = s->send_forward + s->send_backward, through = s->fill_main + s->drain_main;
-    way += backward;
-    if (p->barrier)
-        return way + others * through + (p->ranks - 1) * sends + (rank ? s->fill_first + s->drain_first : 0);
-    return way + (s->group_count == 1 ? larger(others - before, 0) * through : 0) + behind * sends + tail_of(s, g, rank, k);
+    int64_t passes = p->micro_batches * forward + h->backwards * backward + h->weights * weight;
+    if (p->turns > 1) return turn_of_many(s, rank, passes);
+    int64_t after = p->ranks - 1 - rank, others = s->main_count - k, tail = sync_and_step(s, ending_of(s, g, rank, k)),
+            sends = s->send_forward + s->send_backward, through = s->fill_main + s->drain_main;
+    passes += backward;
+    if (!p->barrier) return passes + larger(others - before.most, 0) * through + after * sends + tail;
+    if (rank > 0) tail = s->fill_first + s->drain_first + first_tail(s);
+    return passes + others * through + (p->ranks - 1) * sends + tail;
 }
+
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k)
+{
+    const struct check_group_sketch *g = &s->groups[group];
+    const struct before before = {before_least, before_most};
+    int64_t again = check_least_recomputation(s, g, rank, k);
+    if (again < 0) return -1;
+    int64_t busy = s->p->micro_batches * (bare_load(s, g, rank, k) + again);
+    return larger(along_stream(s, g, rank, before, k, busy), turning_round(s, g, rank, before, k, again));
+}
+
+// What it must hold, wherever the other main layers stand.
+int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank)
+{
+    return check_rank_takes(s, group, rank, 0, s->main_count, larger(check_forced(s, rank), 0));
+}
+
+// ---- all ranks
 
 // Whether the rank may hold k main layers in a plan that takes less than t.
-static bool may_hold(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t before, int64_t k, int64_t t)
+static bool may_hold(const struct check_sketch *s, int group, int rank, struct before before, int64_t k, int64_t t)
 {
-    int64_t again = check_least_recomputation(s, g, rank, k);
-    if (again < 0) return false;
-    int64_t load = s->p->micro_batches * (bare_load(s, g, rank, k) + again), tail = tail_of(s, g, rank, k);
-    if (turning_round(s, g, rank, before, k, again) >= t) return false;
-    struct ends ends = ends_of(s, rank, before);
-    // Without a barrier the cycle closes at the rank itself, or at the first one.
-    if (!s->p->barrier) return load + tail < t && (!ends.drain || ends.fill + load + ends.drain < t);
-    return ends.fill + load + larger(tail, ends.drain ? ends.drain + first_optimizer(s) : 0) < t;
+    int64_t least = check_rank_takes(s, group, rank, before.least, before.most, k);
+    return least >= 0 && least < t;
 }
 
-// Main layers on the rank at most; -1: not even what it must hold, wherever it stands. Behind more layers than in a plan, as
-// many fewer are enough: none, if need be.
-static int64_t most_held(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t before, int64_t t)
+// Main layers on the rank at most; -1: not even what it must hold, wherever the layers before it stand.
+static int64_t most_held(const struct check_sketch *s, int group, int rank, struct before before, int64_t t)
 {
-    int64_t low = 0, high = s->main_count - before, share = 2 * (s->main_count / s->p->ranks) + 2;
-    if (!may_hold(s, g, rank, 0, check_forced(s, rank), t)) return -1;
-    if (share < high && !may_hold(s, g, rank, before, share, t)) high = share - 1;
+    int64_t low = 0, high = s->main_count - before.least, share = 2 * (s->main_count / s->p->ranks) + 2;
+    int64_t anyway = check_rank_takes_anyway(s, group, rank);
+    if (anyway < 0 || anyway >= t) return -1;
+    if (share < high && !may_hold(s, group, rank, before, share, t)) high = share - 1;
     while (low < high) {
         int64_t k = low + (high - low + 1) / 2;
-        if (may_hold(s, g, rank, before, k, t)) low = k;
+        if (may_hold(s, group, rank, before, k, t)) low = k;
         else high = k - 1;
     }
     return low;
@@ -164,7 +237,7 @@ static bool all_held_somewhere(const struct check_sketch *s, int64_t t)
     for (int g = 0; g < s->group_count; g++) {
         most[g] = -1;
         for (int rank = 0; rank < s->p->ranks; rank++) {
-            int64_t k = most_held(s, &s->groups[g], rank, 0, t);
+            int64_t k = most_held(s, g, rank, (struct before){0, s->main_count}, t);
             stands[rank] = stands[rank] || k >= 0;
             most[g] = larger(most[g], k);
         }
@@ -179,7 +252,7 @@ bool check_filling_reaches(const struct check_sketch *s, int64_t t)
     int64_t before = 0;
     if (s->group_count != 1) return !all_held_somewhere(s, t);
     for (int rank = 0; rank < s->p->ranks && before < s->main_count; rank++) {
-        int64_t k = most_held(s, &s->groups[0], rank, before, t);
+        int64_t k = most_held(s, 0, rank, (struct before){before, before}, t);
         if (k < 0) return true;
         before += k;
     }

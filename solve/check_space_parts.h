@@ -56,6 +56,10 @@ bool check_has_slots(const struct check_problem *p);            // for a rank ea
 bool check_never_fits(const struct check_sketch *s);
 bool check_average_reaches(const struct check_sketch *s, int64_t t_ns);
 bool check_filling_reaches(const struct check_sketch *s, int64_t t_ns);
+// ns that an iteration takes at least if the rank stands on that group (of the sketch) and holds k main layers, and so many are
+// on the ranks before it; -1: k main layers never fit. Never falls with k, nor when a layer moves from those before to the rank.
+int64_t check_rank_takes(const struct check_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k);
+int64_t check_rank_takes_anyway(const struct check_sketch *s, int group, int rank);     // whatever it holds; -1: nothing fits
 
 // ---- check_space_memory.c
 int64_t check_least_recomputation(const struct check_sketch *s, const struct check_group_sketch *g, int rank, int64_t k);   // ns; -1: k main layers never fit

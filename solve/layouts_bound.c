@@ -1,10 +1,12 @@
-// Bounds of a layout from its priced integers. Rank i does all passes of m micro-batches over its layers, whatever the
-// schedule. Before its first pass one micro-batch has gone forward through the stages before it; after its last backward,
-// where backward is joint, that micro-batch's gradient goes back through them (cost-models.md 3.1). So
-//     T >= fill_i + m x load_i + drain_i,     and with i's own sync and optimizer instead of the drain.
-// Another way leaves the rank after its last forward, and turns round at the end of the pipeline (turn_round_ns).
-// The layers are handed to the ranks in order, as many to each as T allows: if they do not all find room, T is too small. Taking
-// as many as possible is best, because one layer more before rank i costs it at most one layer of its own. Of objective max_load m x load_i alone is bounded.
+// Bounds of a layout from its priced integers, each the length of a path of the schedule's graph (docs/PROOFS.md 8). For a
+// rank with k main layers, and `before` of them on the ranks before it:
+//   its compute stream     one micro-batch comes forward to it, it does all its passes and messages, then its optimizer steps
+//   its sync               the same up to its last pass, without the message that this one sends; then its sync and steps
+//   drain                  its compute stream, then that last message and the backwards of the stages before, where joint
+//   turning round          its passes up to its last forward, that micro-batch to the end of the pipeline and back
+// The layers are handed to the ranks in order, as many to each as T allows: if they do not all find room, T is too small.
+// Taking as many as possible is best: each length rises with k, and none rises when a layer moves to a rank before.
+// Of objective max_load the rank's passes and messages alone are bounded.
 #include "solve/layouts_bound.h"
 
 
@@ -31,12 +33,18 @@ static bool holds_last(const struct layout_sketch *s, int rank)
 
 // ---- memory
 
+static int64_t least_of_end(const struct layer_room *end, int64_t kept)
+{
+    const int64_t *stash = end->stash_bytes;
+    return end->fixed_bytes + kept * smaller(stash[0], smaller(stash[1], stash[2]));
+}
+
 // What is left of a device for main layers' bytes; those of one of them in a mode.
 static int64_t room_of(const struct layout_sketch *s, const struct group_terms *g, int rank)
 {
     int64_t f = kept(s, rank), room = g->limit_bytes - g->constant_bytes - 2 * s->message_bytes * boundaries_of(s, rank);
-    if (holds_first(s, rank)) room -= s->first.fixed_bytes + f * smaller(s->first.stash_bytes[0], s->first.stash_bytes[2]);
-    if (holds_last(s, rank)) room -= s->last.fixed_bytes + f * smaller(s->last.stash_bytes[0], s->last.stash_bytes[2]);
+    if (holds_first(s, rank)) room -= least_of_end(&s->first, f);
+    if (holds_last(s, rank)) room -= least_of_end(&s->last, f);
     return room;
 }
 
@@ -158,25 +166,32 @@ static int64_t recomputation_apart_ns(const struct layout_sketch *s, const struc
     return best;
 }
 
-// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
-static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+// On a rank with one stage: all its layers in one mode, or the first ones fully. -1: k main layers never fit.
+static int64_t recomputation_together_ns(const struct layout_sketch *s, const struct group_terms *g, int rank,
+                                         int64_t k, int64_t over)
 {
     const struct layer_room *r = &s->main;
-    int64_t f = kept(s, rank), over = bytes_of(s, rank, k, 0) - room_of(s, g, rank), best = -1;
-    if (over + (k ? r->working_bytes[0] : 0) <= 0) return 0;
-    if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
-    int64_t frees[2] = {s->selective ? f * (r->stash_bytes[0] - r->stash_bytes[1]) : 0,
-                        s->full || s->partly ? f * (r->stash_bytes[0] - r->stash_bytes[2]) : 0};
-    int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
+    const bool allowed[2] = {s->selective, s->full || s->partly};
+    const int64_t costs[2] = {g->main.selective_ns, g->main.full_ns};
+    int64_t best = -1;
     for (int mode = 0; mode < 2; mode++) {
-        int64_t excess = over + smaller(r->working_bytes[0], r->working_bytes[mode + 1]);
-        if (frees[mode] <= 0) continue;
-        int64_t layers = excess <= 0 ? 0 : (excess + frees[mode] - 1) / frees[mode];
-        if (layers > k) continue;
-        if (mode == 0 || !s->partly) layers = k;
+        int64_t freed = kept(s, rank) * (r->stash_bytes[0] - r->stash_bytes[mode + 1]);
+        bool partly = mode == 1 && s->partly;
+        int64_t excess = over + (partly ? smaller(r->working_bytes[0], r->working_bytes[2]) : r->working_bytes[mode + 1]);
+        int64_t layers = !partly || (excess > 0 && freed <= 0) ? k : excess <= 0 ? 0 : (excess + freed - 1) / freed;
+        if (!allowed[mode] || layers > k || excess > layers * freed) continue;
         best = best < 0 ? layers * costs[mode] : smaller(best, layers * costs[mode]);
     }
     return best;
+}
+
+// Least recomputation that may make k main layers fit, in ns of one micro-batch; -1: nothing does.
+static int64_t recomputation_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    int64_t over = bytes_of(s, rank, k, 0) - room_of(s, g, rank);
+    if (k < 1) return over <= 0 ? 0 : -1;
+    if (s->turns > 1) return over <= 0 ? 0 : recomputation_apart_ns(s, g, rank, k, over);
+    return over + s->main.working_bytes[0] <= 0 ? 0 : recomputation_together_ns(s, g, rank, k, over);
 }
 
 // Load of one micro-batch with k main layers that recompute nothing.
@@ -207,36 +222,68 @@ static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *
     return *load;
 }
 
-// The exposed part of an only stage's syncs that run behind its gradients, those of the first layers last.
-static int64_t behind_gradients_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+// ---- after the rank's last pass
+
+// Of layers whose syncs run beside the gradients, from the last layer to the first, what is left when the last gradient is
+// there: at least the sync of the first layer, and of as many main layers before it as add to that.
+static int64_t exposed_layers_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
-    if (k < 1 || !s->only_ends) return 0;
-    int64_t gradient = s->joint ? g->main.backward_ns + larger(g->main.full_ns, g->main.selective_ns) : g->main.weight_ns;
-    int64_t tail = k * g->main.sync_ns - (k - 1) * gradient;
-    if (holds_first(s, rank))
-        tail += g->first.sync_ns - (s->joint ? g->first.backward_ns + larger(g->first.full_ns, g->first.selective_ns) : g->first.weight_ns);
-    return larger(tail, 0);
+    const struct layer_terms *main = &g->main, *first = &g->first;
+    bool starts = holds_first(s, rank);
+    if (k < 1 || !s->only_ends) return starts ? first->sync_ns : 0;
+    int64_t gradient = s->joint ? main->backward_ns + larger(main->full_ns, main->selective_ns) : main->weight_ns;
+    int64_t tail = main->sync_ns + (k - 1) * larger(main->sync_ns - gradient, 0);
+    if (!starts) return tail;
+    int64_t again = larger(first->full_ns, first->selective_ns),
+            of_first = s->joint ? first->backward_ns + again : first->weight_ns;
+    return first->sync_ns + larger(tail - of_first, 0);
 }
 
-// Sync and optimizer of the rank itself, after its last pass. Of several stages one is updated while another is synchronised.
+struct ending { int64_t sync_ns, optimizer_ns; };
+
+// The rank's syncs and optimizer steps, each kind in series.
+static struct ending ending_of(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    struct ending e = {s->turns * g->sync_constant_ns + k * g->main.sync_ns, k * g->main.optimizer_ns};
+    if (holds_first(s, rank)) e.optimizer_ns += g->first.optimizer_ns, e.sync_ns += g->first.sync_ns;
+    if (holds_last(s, rank)) e.optimizer_ns += g->last.optimizer_ns, e.sync_ns += g->last.sync_ns;
+    if (!s->overlapped) return e;
+    // Of several stages only the last one's gradient is known to be the rank's last.
+    e.sync_ns = s->turns > 1 ? 0 : g->sync_constant_ns + exposed_layers_ns(s, g, rank, k);
+    return e;
+}
+
+// From the rank's last pass on. A step waits for its own stage's sync: of several stages one steps while another syncs.
+static int64_t after_passes_ns(const struct layout_sketch *s, struct ending e)
+{
+    return s->turns > 1 ? larger(e.sync_ns, e.optimizer_ns) : e.sync_ns + e.optimizer_ns;
+}
+
+// What the rank's last pass sends keeps its compute stream busy, and does not delay its sync.
+static int64_t last_send_ns(const struct layout_sketch *s, int rank)
+{
+    return s->joint && !s->local && rank > 0 ? s->block_backward_ns : 0;
+}
+
+// Beyond the compute stream's passes and messages.
 static int64_t tail_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
-    int64_t optimizer = k * g->main.optimizer_ns, sync = s->turns * g->sync_constant_ns + k * g->main.sync_ns;
-    if (holds_first(s, rank)) optimizer += g->first.optimizer_ns, sync += g->first.sync_ns;
-    if (holds_last(s, rank)) optimizer += g->last.optimizer_ns, sync += g->last.sync_ns;
-    if (!s->barrier) return optimizer;
-    if (s->turns > 1) return larger(optimizer, s->overlapped ? 0 : sync);
-    return optimizer + (s->overlapped ? g->sync_constant_ns + behind_gradients_ns(s, g, rank, k) : sync);
+    struct ending e = ending_of(s, g, rank, k);
+    return larger(e.optimizer_ns, after_passes_ns(s, e) - last_send_ns(s, rank));
 }
 
-// Of the first stage of all, which ends the drain.
-static int64_t end_tail_ns(const struct layout_sketch *s)
+// Sync and optimizer step of the first stage, of its first layer alone: they follow its last backward, which sends nothing.
+static int64_t first_ending_ns(const struct layout_sketch *s)
 {
     int64_t least = INT64_MAX;
-    if (!s->barrier || !s->has_first) return 0;
-    for (int g = 0; g < s->group_count; g++) least = smaller(least, s->groups[g].first.optimizer_ns);
+    for (int g = 0; g < s->group_count; g++) {
+        const struct layer_terms *t = s->has_first ? &s->groups[g].first : &s->groups[g].main;
+        least = smaller(least, s->groups[g].sync_constant_ns + t->sync_ns + t->optimizer_ns);
+    }
     return least;
 }
+
+// ---- before its first pass, after its last message
 
 struct ends { int64_t fill_ns, drain_ns; };
 
@@ -246,56 +293,88 @@ static struct ends ends_of(const struct layout_sketch *s, int rank, int64_t befo
     struct ends e = {0, 0};
     if (rank == 0) return e;
     int64_t others = rank - s->has_first;       // every stage before holds a layer at least
-    bool many = before > others && s->turns == 1 && s->priced->slice_count == 1;
-    e.fill_ns = s->fill_first_ns + larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0) + rank * s->send_forward_ns
-                - s->block_forward_ns;      // what blocks the rank itself is in its load
+    bool many = s->turns == 1 && s->priced->slice_count == 1;
+    e.fill_ns = s->fill_first_ns + larger(others * s->fill_ns, many ? before * s->fill_main_ns : 0)
+                + rank * s->send_forward_ns - s->block_forward_ns;      // what blocks the rank itself is in its load
     if (!s->joint || s->local) return e;
-    e.drain_ns = s->drain_first_ns + larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0) + rank * s->send_backward_ns
-                 - s->block_backward_ns;
+    e.drain_ns = s->drain_first_ns + larger(others * s->drain_ns, many ? before * s->drain_main_ns : 0)
+                 + rank * s->send_backward_ns - s->block_backward_ns + first_ending_ns(s);
     return e;
 }
 
-// The way that turns round at the end of the pipeline: all that the rank does up to its last forward, that micro-batch forward
-// through the stages behind it, and back. With a barrier it begins and ends with the stages before the rank; without one it
-// closes to a cycle at the rank itself. before: main layers on the ranks before, at most.
-static int64_t turn_round_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t k)
+// ---- lengths of paths
+
+// Main layers on the ranks before: the fewest and the most.
+struct before { int64_t least, most; };
+
+// Through the rank's compute stream. With a barrier every path starts at the first stage; without one the cycle closes at
+// the rank itself, or where the drain ends.
+static int64_t streaming_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before,
+                            int64_t k, int64_t load)
 {
-    const struct layer_terms *main = &g->main;
+    struct ends ends = ends_of(s, rank, before.least);
+    int64_t passes = s->micro_batches * load, own = passes + tail_ns(s, g, rank, k);
+    bool drains = rank > 0 && s->joint && !s->local;
+    if (s->barrier) own += ends.fill_ns;
+    return drains ? larger(own, ends.fill_ns + passes + ends.drain_ns) : own;
+}
+
+// Passes of a rank, one of each over its k main layers and the ends that it holds.
+struct passes { int64_t forward_ns, backward_ns, weight_ns; };
+
+static struct passes passes_of(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
+{
+    struct passes p = {k * g->main.forward_ns, k * g->main.backward_ns, k * g->main.weight_ns};
+    if (holds_first(s, rank))
+        p.forward_ns += g->first.forward_ns, p.backward_ns += g->first.backward_ns, p.weight_ns += g->first.weight_ns;
+    if (holds_last(s, rank))
+        p.forward_ns += g->last.forward_ns, p.backward_ns += g->last.backward_ns, p.weight_ns += g->last.weight_ns;
+    p.backward_ns += load_ns(s, g, rank, k) - bare_load_ns(s, g, rank, k);
+    return p;
+}
+
+// All that the rank computes up to its last forward, that micro-batch forward through the stages behind it, and back. With a
+// barrier the path begins and ends with the stages before the rank; without one the cycle closes at the rank itself.
+static int64_t turning_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before,
+                          int64_t k)
+{
     const struct kept *kept = &s->kept[rank];
-    int64_t further = kept_further_rounds(s->priced), ends = s->ranks - 1 - rank, others = s->main_count - k;
+    int64_t further = kept_further_rounds(s->priced), behind = s->ranks - 1 - rank, others = s->main_count - k;
     if (s->local || s->priced->slice_count > 1 || s->priced->layout.schedule == SCHEDULE_ZB_V) return 0;
-    int64_t forward = k * main->forward_ns, weight = k * main->weight_ns,
-            backward = k * main->backward_ns + load_ns(s, g, rank, k) - bare_load_ns(s, g, rank, k);
-    if (holds_first(s, rank)) forward += g->first.forward_ns, backward += g->first.backward_ns, weight += g->first.weight_ns;
-    if (holds_last(s, rank)) forward += g->last.forward_ns, backward += g->last.backward_ns, weight += g->last.weight_ns;
-    int64_t way = s->micro_batches * forward + (kept->backwards ? kept->backwards + further : 0) * backward
-                  + (kept->weights ? kept->weights + further : 0) * weight;
+    struct passes own = passes_of(s, g, rank, k);
+    int64_t way = s->micro_batches * own.forward_ns + (kept->backwards ? kept->backwards + further : 0) * own.backward_ns
+                  + (kept->weights ? kept->weights + further : 0) * own.weight_ns;
     if (s->turns > 1) {
-        way += ends * (s->fill_ns + s->send_forward_ns);
-        return way + (s->barrier ? s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns : 0);
+        way += behind * (s->fill_ns + s->send_forward_ns);
+        if (!s->barrier) return way;
+        return way + s->main_count * s->drain_main_ns + ends_of(s, rank, 0).fill_ns + first_ending_ns(s);
     }
-    int64_t sends = s->send_forward_ns + s->send_backward_ns, through = s->fill_main_ns + s->drain_main_ns;
-    way += backward;
-    if (!s->barrier) return way + (s->group_count == 1 ? larger(others - before, 0) * through : 0) + ends * sends + tail_ns(s, g, rank, k);
-    return way + others * through + (s->ranks - 1) * sends + (rank ? s->fill_first_ns + s->drain_first_ns : 0);
+    int64_t sends = s->send_forward_ns + s->send_backward_ns, through = s->fill_main_ns + s->drain_main_ns,
+            tail = after_passes_ns(s, ending_of(s, g, rank, k));
+    way += own.backward_ns;
+    if (!s->barrier) return way + larger(others - before.most, 0) * through + behind * sends + tail;
+    if (rank > 0) tail = s->fill_first_ns + s->drain_first_ns + first_ending_ns(s);
+    return way + others * through + (s->ranks - 1) * sends + tail;
 }
 
-static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t k, int64_t limit_ns)
+// Least time of an iteration (m x the load of the rank, for that objective); -1: k main layers never fit.
+static int64_t least_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t k)
 {
-    struct ends ends = ends_of(s, rank, before);
-    int64_t load = load_ns(s, g, rank, k), tail;
-    if (s->priced->objective == OBJECTIVE_MAX_LOAD) return load >= 0 && s->micro_batches * load <= limit_ns;
-    if (load < 0 || turn_round_ns(s, g, rank, before, k) > limit_ns) return false;
-    load *= s->micro_batches;
-    tail = tail_ns(s, g, rank, k);
-    // Without a barrier the cycle closes through the rank itself, or, with a joint backward, through the first one.
-    if (!s->barrier) return load + tail <= limit_ns && (!s->joint || s->local || ends.fill_ns + load + ends.drain_ns <= limit_ns);
-    return ends.fill_ns + load + larger(tail, ends.drain_ns + (ends.drain_ns ? end_tail_ns(s) : 0)) <= limit_ns;
+    int64_t load = load_ns(s, g, rank, k);
+    if (load < 0) return -1;
+    if (s->priced->objective == OBJECTIVE_MAX_LOAD) return s->micro_batches * load;
+    return larger(streaming_ns(s, g, rank, before, k, load), turning_ns(s, g, rank, before, k));
 }
 
-static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t before, int64_t limit_ns)
+static bool within(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t k, int64_t limit_ns)
 {
-    int64_t low = 0, high = s->main_count - before;     // low is not known to be within
+    int64_t least = least_ns(s, g, rank, before, k);
+    return least >= 0 && least <= limit_ns;
+}
+
+static int64_t most_within(const struct layout_sketch *s, const struct group_terms *g, int rank, struct before before, int64_t limit_ns)
+{
+    int64_t low = 0, high = s->main_count - before.least;     // low is not known to be within
     int64_t share = 2 * (s->main_count / s->ranks) + 2;  // mostly enough
     if (high < 0) return 0;
     if (share < high && !within(s, g, rank, before, share, limit_ns)) high = share - 1;
@@ -311,15 +390,26 @@ static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
 {
     int64_t before = 0;
     if (s->group_count == 1) {
-        for (int i = 0; i < s->ranks && before < s->main_count; i++) before += most_within(s, &s->groups[0], i, before, limit_ns);
+        for (int i = 0; i < s->ranks && before < s->main_count; i++) before += most_within(s, &s->groups[0], i, (struct before){before, before}, limit_ns);
         return before >= s->main_count;
     }
     int64_t most[BOUND_GROUPS_MAX];
     for (int g = 0; g < s->group_count; g++) {
         most[g] = 0;
-        for (int i = 0; i < s->ranks; i++) most[g] = larger(most[g], most_within(s, &s->groups[g], i, 0, limit_ns));
+        for (int i = 0; i < s->ranks; i++) most[g] = larger(most[g], most_within(s, &s->groups[g], i, (struct before){0, s->main_count}, limit_ns));
     }
     return together(s, most) >= s->main_count;
+}
+
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k)
+{
+    return least_ns(s, &s->groups[group], rank, (struct before){before_least, before_most}, k);
+}
+
+void layout_forget_loads(const struct layout_sketch *s)
+{
+    if (s->group_count > 1) return;
+    for (int64_t i = 0; i < s->ranks * ((int64_t)s->main_count + 1); i++) s->loads[i] = LOAD_UNKNOWN;
 }
 
 int64_t layout_average_bound(const struct layout_sketch *s)
@@ -334,7 +424,7 @@ int64_t layout_average_bound(const struct layout_sketch *s)
 int64_t layout_filling_bound(const struct layout_sketch *s)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
-    for (int64_t i = 0; s->group_count == 1 && i < s->ranks * ((int64_t)s->main_count + 1); i++) s->loads[i] = LOAD_UNKNOWN;
+    layout_forget_loads(s);
     if (all_within(s, low)) return low;
     if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
     while (!all_within(s, high)) low = high, high += high / 8 + (high - average) + 1;

@@ -64,4 +64,10 @@ int64_t layout_missing_bytes(const struct layout_sketch *s);
 int64_t layout_average_bound(const struct layout_sketch *s);
 int64_t layout_filling_bound(const struct layout_sketch *s);
 
+// ns that an iteration takes at least (m x the rank's load, for that objective) if the rank stands on that group (of the
+// sketch) and holds k main layers, with so many on the ranks before it; -1: k main layers never fit. Never falls with k, nor
+// when a layer moves from those before to the rank.
+int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k);
+void layout_forget_loads(const struct layout_sketch *s);        // before the first of these
+
 #endif

@@ -371,38 +371,42 @@ static int64_t greatest_load(const struct walk *w)
     return most;
 }
 
-static bool memory_fits(const struct walk *w)
+static int64_t rank_bytes_of(const struct walk *w, int rank)
 {
     const struct priced *p = w->p;
     int turns = p->stage_count / p->rank_count;
-    for (int rank = 0; rank < p->rank_count; rank++) {
-        const struct way *way[STAGES_MAX];
-        for (int s = 0, turn = 0; s < p->stage_count; s++)
-            if (rank_of(p, s) == rank) way[turn++] = w->taken[s];
-        const struct priced_group *group = &p->groups[way[0]->decision.group];
-        int64_t resident = group->constant_bytes, working = 0, most = 0;
-        for (int turn = 0; turn < turns; turn++) {
-            resident += way[turn]->resident;
-            if (way[turn]->working > working) working = way[turn]->working;
-        }
-        for (int i = 0; i < w->moments[rank].count; i++) {
-            int64_t stash = 0;
-            for (int turn = 0; turn < turns; turn++) stash += w->moments[rank].in_flight[i * turns + turn] * way[turn]->stash;
-            if (stash > most) most = stash;
-        }
-        if (resident + working + most > group->memory_limit_bytes) return false;
+    const struct way *way[STAGES_MAX];
+    for (int s = 0, turn = 0; s < p->stage_count; s++)
+        if (rank_of(p, s) == rank) way[turn++] = w->taken[s];
+    int64_t resident = p->groups[way[0]->decision.group].constant_bytes, working = 0, most = 0;
+    for (int turn = 0; turn < turns; turn++) {
+        resident += way[turn]->resident;
+        if (way[turn]->working > working) working = way[turn]->working;
     }
+    for (int i = 0; i < w->moments[rank].count; i++) {
+        int64_t stash = 0;
+        for (int turn = 0; turn < turns; turn++) stash += w->moments[rank].in_flight[i * turns + turn] * way[turn]->stash;
+        if (stash > most) most = stash;
+    }
+    return resident + working + most;
+}
+
+// A rank's stages stand on one group: that of the stage with the rank's number.
+static bool memory_fits(const struct walk *w)
+{
+    for (int rank = 0; rank < w->p->rank_count; rank++)
+        if (rank_bytes_of(w, rank) > w->p->groups[w->taken[rank]->decision.group].memory_limit_bytes) return false;
     return true;
 }
 
-static void judge(struct walk *w)
+// false: nothing joins two of the stages.
+static bool put_durations(struct walk *w)
 {
     const struct priced *p = w->p;
     int S = p->stage_count;
-    if (!memory_fits(w)) return;
     if (p->has_embedding_sync) {
         int64_t price = p->embedding_sync_ns[w->taken[0]->decision.group * p->group_count + w->taken[S - 1]->decision.group];
-        if (price == PRICE_NONE) return;
+        if (price == PRICE_NONE) return false;
         w->durations[symbol_index(S, SYMBOL_EMBEDDING_SYNC, 0)] = price;
     }
     for (int s = 0; s < S; s++) {
@@ -415,8 +419,16 @@ static void judge(struct walk *w)
         w->durations[symbol_index(S, SYMBOL_WEIGHT, s)] = w->taken[s]->weight;
         w->durations[symbol_index(S, SYMBOL_SYNC, s)] = w->taken[s]->sync;
         w->durations[symbol_index(S, SYMBOL_OPTIMIZER, s)] = w->taken[s]->optimizer;
-        if (s > 0 && !put_transfer(w, s)) return;
+        if (s > 0 && !put_transfer(w, s)) return false;
     }
+    return true;
+}
+
+static void judge(struct walk *w)
+{
+    const struct priced *p = w->p;
+    int S = p->stage_count;
+    if (!memory_fits(w) || !put_durations(w)) return;
     w->e->plans++;
     int64_t time = p->objective == OBJECTIVE_MAX_LOAD ? greatest_load(w) : time_below(w, w->e->second_ns);
     if (time < w->e->best_ns) {
@@ -510,27 +522,49 @@ static void collect_predecessors(struct walk *w, struct arena *arena)
     for (int i = 0; i < n; i++) w->before[--w->before_first[all[i].after]] = all[i].before;
 }
 
+static enum status open_walk(struct walk *w, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err)
+{
+    *w = (struct walk){.p = p, .s = s, .taken = TAKE(arena, p->stage_count, const struct way *),
+                       .order = TAKE(arena, s->operation_count, int), .end = TAKE(arena, s->operation_count, int64_t),
+                       .ready = TAKE(arena, s->operation_count, int64_t),
+                       .durations = TAKE(arena, symbol_count(p->stage_count, p->slice_count), int64_t)};
+    collect_moments(w, arena);
+    collect_predecessors(w, arena);
+    return schedule_order(s, w->order, arena, err);
+}
+
 enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err)
 {
     int S = p->stage_count;
-    struct walk w = {.p = p, .s = s, .e = e};
+    struct walk w;
+    TRY(open_walk(&w, p, s, arena, err));
     *e = (struct oracle){0, INT64_MAX, INT64_MAX, TAKE(arena, S, struct plan_stage)};
+    w.e = e;
     w.ways = TAKE(arena, S, struct way *);
     w.way_count = TAKE(arena, S, int);
-    w.taken = TAKE(arena, S, const struct way *);
     w.slots_used = TAKE(arena, p->group_count, int);
-    w.order = TAKE(arena, s->operation_count, int);
-    w.end = TAKE(arena, s->operation_count, int64_t);
-    w.ready = TAKE(arena, s->operation_count, int64_t);
-    collect_moments(&w, arena);
-    w.durations = TAKE(arena, symbol_count(S, p->slice_count), int64_t);
     for (int stage = 0; stage < S; stage++) {
         w.way_count[stage] = ways_of_stage(NULL, p, stage);
         w.ways[stage] = TAKE(arena, w.way_count[stage], struct way);
         ways_of_stage(w.ways[stage], p, stage);
     }
-    collect_predecessors(&w, arena);
-    TRY(schedule_order(s, w.order, arena, err));
     descend(&w, 0, 0);
     return OK;
+}
+
+int64_t oracle_time(const struct priced *p, const struct schedule *s, const struct plan_stage *decision, int64_t *rank_bytes,
+                    struct arena *arena)
+{
+    struct walk w;
+    struct error err;
+    if (open_walk(&w, p, s, arena, &err) != OK) return -1;
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        struct way *way = TAKE(arena, 1, struct way);
+        *way = (struct way){.decision = decision[stage]};
+        put_times(way, p, stage);
+        put_memory(way, p, stage);
+        w.taken[stage] = way;
+    }
+    for (int rank = 0; rank < p->rank_count; rank++) rank_bytes[rank] = rank_bytes_of(&w, rank);
+    return put_durations(&w) ? time_below(&w, INT64_MAX) : -1;
 }

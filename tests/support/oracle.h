@@ -18,4 +18,9 @@ int64_t oracle_size(const struct priced *p, int64_t limit, struct arena *arena);
 
 enum status oracle_answer(struct oracle *e, const struct priced *p, const struct schedule *s, struct arena *arena, struct error *err);
 
+// One decision: its iteration time (with a barrier or the period), whatever rules, slots, budgets and memory say; -1 where
+// nothing joins two of its stages. rank_bytes: [rank_count], what it takes of each rank's device.
+int64_t oracle_time(const struct priced *p, const struct schedule *s, const struct plan_stage *decision, int64_t *rank_bytes,
+                    struct arena *arena);
+
 #endif
