@@ -64,6 +64,9 @@ static void put_verified(struct check_page *p, const struct check_hearing *h)
     const struct check_result *r = h->result;
     page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which shares no code with the planner, in whole numbers alone\n"
                   "  - that the certificate is about this very priced document (SHA-256);\n");
+    if (h->problem)
+        page_print(p, "  - that all %lld numbers of that document are those of the problem named below, by the judge's own prices of it;\n",
+                   (long long)r->confirmed);
     if (r->iteration_ns >= 0)
         page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n", (long long)r->operations);
     page_print(p, "  - %lld paths through that graph (%lld operations), step by step: the length of a path, or of a weighted\n"
