@@ -92,16 +92,51 @@ enum status check_list_sources(struct check_source **list, int *count, const str
     return OK;
 }
 
-enum status check_is_source(bool *is, const char *role, const struct check_text *document, const struct check_text *text,
-                            struct arena *arena, struct error *err)
+enum status check_is_problem(bool *is_problem, const struct check_text *document, struct arena *arena, struct error *err)
 {
-    struct check_source *sources;
-    int count;
-    char found[CHECK_HASH];
-    *is = false;
-    TRY(check_list_sources(&sources, &count, document, arena, err));
-    check_hash(text->text, text->size, found);
-    for (int i = 0; i < count; i++) *is = *is || (!strcmp(sources[i].role, role) && !strcmp(sources[i].sha256, found));
+    static const char *const kinds[] = {"plumbline.priced", "plumbline.problem", NULL};
+    const struct reader r = {document->file, err};
+    struct value *root;
+    int kind;
+    if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
+    TRY(check_parse(&r, document->text, document->size, &root, arena));
+    TRY(value_expect(&r, root, "", VALUE_OBJECT));
+    TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
+    *is_problem = kind == 1;
+    return OK;
+}
+
+// The hash that the list states for the role; NULL: none.
+static enum status find_hash(const struct reader *r, const struct value *list, const char *role, const char **hash)
+{
+    *hash = NULL;
+    if (!list) return OK;
+    TRY(value_expect(r, list, "made_from", VALUE_ARRAY));
+    for (const struct value *v = list->first; v; v = v->next) {
+        const char *its_role, *its_path, *its_hash;
+        TRY(check_read_source(r, v, &its_role, &its_path, &its_hash));
+        if (strcmp(its_role, role)) continue;
+        if (*hash) return check_refuse(r, "made_from", "names two documents of role %s", role);
+        *hash = its_hash;
+    }
+    return OK;
+}
+
+enum status check_same_sources(const struct reader *r, const struct value *list, const struct value *other, const struct check_input *inputs,
+                               int count)
+{
+    for (int i = 0; i < count; i++) {
+        const char *stated[2];
+        char found[CHECK_HASH];
+        TRY(find_hash(r, list, inputs[i].role, &stated[0]));
+        TRY(find_hash(r, other, inputs[i].role, &stated[1]));
+        if (!stated[0] && !stated[1]) return check_refuse(r, "made_from", "names no document of role %s", inputs[i].role);
+        check_hash(inputs[i].text.text, inputs[i].text.size, found);
+        for (int k = 0; k < 2; k++)
+            if (stated[k] && strcmp(found, stated[k]))
+                return fail(r->err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s... (%s)", inputs[i].text.file,
+                            found, stated[k], inputs[i].role);
+    }
     return OK;
 }
 
@@ -173,8 +208,16 @@ enum status check_one_proof(const struct reader *r, const struct value *proof, c
     return check_proof(&k, proof);
 }
 
+static enum status confirm(const struct check_problem *p, const struct reader *certificate, const struct value *made_from,
+                           const struct check_basis *basis, struct check_result *result)
+{
+    const struct reader r = {p->reader.file, certificate->err};
+    TRY(check_same_sources(&r, p->made_from, made_from, basis->inputs, basis->input_count));
+    return check_same_prices(p, basis->own, &result->confirmed, certificate->err);
+}
+
 static enum status hear(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
-                        uint64_t *work, struct arena *arena, struct error *err)
+                        const struct check_basis *basis, uint64_t *work, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
@@ -191,16 +234,23 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     TRY(check_read_claims(&r, proof, result));
     TRY(check_read_problem(problem, priced->file, priced->text, priced->size, arena, err));
     result->problem = problem;
+    if (basis) TRY(confirm(problem, &r, value_get(root, "made_from"), basis, result));
     return check_one_proof(&r, proof, problem, result, work, arena);
 }
 
 enum status check_certificate(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
                               uint64_t work_limit, struct arena *arena, struct error *err)
 {
+    return check_certificate_of(result, certificate, priced, NULL, work_limit, arena, err);
+}
+
+enum status check_certificate_of(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+                                 const struct check_basis *basis, uint64_t work_limit, struct arena *arena, struct error *err)
+{
     struct error why = {OK, ""};
     uint64_t left = work_limit;
     *result = (struct check_result){.iteration_ns = -1, .bound_ns = -1};
-    enum status status = hear(result, certificate, priced, &left, arena, &why);
+    enum status status = hear(result, certificate, priced, basis, &left, arena, &why);
     result->work = work_limit - left;
     result->accepted = status == OK;
     if (status == OK) return OK;

@@ -54,46 +54,37 @@ static int64_t microseconds_since(const struct timespec *start)
     return (int64_t)(now.tv_sec - start->tv_sec) * 1000000 + (now.tv_nsec - start->tv_nsec) / 1000;
 }
 
-// Whether the file given is a problem: the certificate names it as such, or else the priced document that the certificate
-// is about does. *priced is that document where the answer is yes.
-static enum status find_problem(bool *is, struct check_text *priced, const struct check_text *given, const struct check_text *certificate,
-                                struct arena *arena, struct error *err)
+// The document that the certificate names.
+static enum status read_named(struct check_text *priced, const struct check_text *certificate, struct arena *arena, struct error *err)
 {
-    struct error unread = {OK, ""};
     const char *path;
-    bool named, made = false;
-    *is = false;
     TRY(check_priced_path(&path, certificate, arena, err));
-    TRY(check_is_source(&named, "priced", certificate, given, arena, err));
-    if (named) return OK;
-    TRY(check_is_source(&named, "problem", certificate, given, arena, err));
-    if (named) *is = true;
-    if (named) return read_whole(priced, beside(certificate->file, path, arena), arena, err);
-    if (read_whole(priced, beside(certificate->file, path, arena), arena, &unread) != OK) return OK;
-    TRY(check_is_source(&named, "priced", certificate, priced, arena, err));
-    if (named) TRY(check_is_source(&made, "problem", priced, given, arena, err));
-    *is = named && made;
+    return read_whole(priced, beside(certificate->file, path, arena), arena, err);
+}
+
+// ---- a problem and what it names
+
+enum { SOURCES = 5 };
+
+// The documents that the problem names, read by the checker itself for their hashes.
+static enum status read_sources(struct check_input sources[SOURCES], const struct check_text *problem, struct arena *arena, struct error *err)
+{
+    static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
+    const struct reader r = {problem->file, err};
+    struct value *root;
+    TRY(check_parse(&r, problem->text, problem->size, &root, arena));
+    TRY(value_expect(&r, root, "", VALUE_OBJECT));
+    sources[0] = (struct check_input){roles[0], *problem};
+    for (int i = 1; i < SOURCES; i++) {
+        const struct value *path = value_get(root, roles[i]);
+        TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
+        sources[i].role = roles[i];
+        TRY(read_whole(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
+    }
     return OK;
 }
 
-// The priced document: the one given; that which the certificate names, where none or the problem is given. *problem: the
-// problem that was given; its file NULL: none was.
-static enum status find_priced(struct check_text *priced, const char *given, struct check_text *problem, const struct check_text *certificate,
-                               struct arena *arena, struct error *err)
-{
-    const char *path;
-    struct check_text text;
-    bool is_problem;
-    *problem = (struct check_text){NULL, "", 0};
-    if (!given) {
-        TRY(check_priced_path(&path, certificate, arena, err));
-        return read_whole(priced, beside(certificate->file, path, arena), arena, err);
-    }
-    TRY(read_whole(&text, given, arena, err));
-    TRY(find_problem(&is_problem, priced, &text, certificate, arena, err));
-    *(is_problem ? problem : priced) = text;
-    return OK;
-}
+// ---- one layout
 
 static void print_result(FILE *to, const struct check_result *r, const struct check_hearing *h)
 {
@@ -109,8 +100,39 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
     fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of a graph of "
             "%lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    fprintf(to, "  assumed    the prices of %s%s%s\n", h->priced->file, h->problem ? ", and that they are those of " : "", h->problem ? h->problem->file : "");
+    if (h->problem)
+        fprintf(to, "  confirmed  by the judge's own prices of %s: all %lld numbers of %s\n  assumed    the judge's formulas, and the reading of %s and "
+                "of what it names\n", h->problem->file, (long long)r->confirmed, h->priced->file, h->problem->file);
+    else fprintf(to, "  assumed    every price of %s: nobody has compared them with a problem (check CERTIFICATE PROBLEM does)\n", h->priced->file);
     fprintf(to, "  took       %lld.%03lld s\n", (long long)(h->microseconds / 1000000), (long long)(h->microseconds / 1000 % 1000));
+}
+
+// The judge prices the problem, and the priced document has to say the same.
+static enum status hear_problem(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
+                                const struct check_text *problem, uint64_t work_limit, struct arena *arena, struct error *err)
+{
+    struct check_input inputs[SOURCES];
+    struct check_problem *own;
+    TRY(read_sources(inputs, problem, arena, err));
+    TRY(space_open_one(&own, problem->file, inputs, SOURCES, arena, err));
+    const struct check_basis basis = {own, inputs, SOURCES};
+    return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
+}
+
+// given: a priced document, the problem, or NULL: then the priced document is the one that the certificate names.
+static enum status hear_one(struct check_hearing *h, struct check_result *result, const char *given, uint64_t work_limit, struct arena *arena,
+                            struct error *err)
+{
+    struct check_text *priced = TAKE(arena, 1, struct check_text), *file = TAKE(arena, 1, struct check_text);
+    bool is_problem = false;
+    if (given) TRY(read_whole(file, given, arena, err));
+    if (given) TRY(check_is_problem(&is_problem, file, arena, err));
+    if (given && !is_problem) priced = file;
+    else TRY(read_named(priced, h->certificate, arena, err));
+    h->priced = priced;
+    if (!is_problem) return check_certificate(result, h->certificate, priced, work_limit, arena, err);
+    h->problem = file;
+    return hear_problem(result, h->certificate, priced, file, work_limit, arena, err);
 }
 
 struct outputs { const char *verdict, *statement; };
@@ -128,26 +150,6 @@ static enum status tell(const struct check_hearing *h, const struct outputs *to,
 }
 
 // ---- a space of layouts
-
-enum { SOURCES = 5 };
-
-// The documents that the problem names, read by the checker itself for their hashes.
-static enum status read_sources(struct check_space_source sources[SOURCES], const struct check_text *problem, struct arena *arena, struct error *err)
-{
-    static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
-    const struct reader r = {problem->file, err};
-    struct value *root;
-    TRY(check_parse(&r, problem->text, problem->size, &root, arena));
-    TRY(value_expect(&r, root, "", VALUE_OBJECT));
-    sources[0] = (struct check_space_source){roles[0], *problem};
-    for (int i = 1; i < SOURCES; i++) {
-        const struct value *path = value_get(root, roles[i]);
-        TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
-        sources[i].role = roles[i];
-        TRY(read_whole(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
-    }
-    return OK;
-}
 
 static void print_space(FILE *to, const struct check_space_result *s, const char *problem, int64_t microseconds)
 {
@@ -173,7 +175,7 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
 static enum status hear_space(const struct check_text *certificate, const char *problem_path, const char *statement, uint64_t work_limit,
                               const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
 {
-    struct check_space_source sources[SOURCES];
+    struct check_input sources[SOURCES];
     struct check_space space;
     struct check_pricer pricers[2];
     struct check_space_result result;
@@ -181,7 +183,7 @@ static enum status hear_space(const struct check_text *certificate, const char *
     if (!problem_path) return fail(err, BAD_INPUT, "%s: is about a space of layouts: expected its problem beside it", certificate->file);
     TRY(read_whole(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
-    TRY(space_open(&space, pricers, problem_path, arena, err));
+    TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit, arena, err));
     struct check_space_hearing hearing = {&result, certificate, sources, SOURCES, microseconds_since(start)};
     if (statement && result.proof.accepted) TRY(check_space_write_statement(&hearing, statement, arena, err));
@@ -229,9 +231,9 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
         {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL, "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^11)"},
     };
-    struct check_text certificate, priced, problem;
+    struct check_text certificate;
     struct check_result result;
-    struct check_hearing hearing = {&result, &certificate, &priced, NULL, 0};
+    struct check_hearing hearing = {.result = &result, .certificate = &certificate};
     struct timespec start;
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
@@ -244,9 +246,7 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     TRY(check_is_space(&is_space, &certificate, arena, err));
     if (is_space && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space");
     if (is_space) return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
-    TRY(find_priced(&priced, count > 1 ? paths[1] : NULL, &problem, &certificate, arena, err));
-    if (problem.file) hearing.problem = &problem;
-    TRY(check_certificate(&result, &certificate, &priced, (uint64_t)work_limit, arena, err));
+    TRY(hear_one(&hearing, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
     hearing.microseconds = microseconds_since(&start);
     TRY(tell(&hearing, &to, arena, err));
     *exit_code = result.accepted ? 0 : 1;

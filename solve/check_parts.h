@@ -12,9 +12,15 @@ void check_hash(const char *text, size_t size, char hex[CHECK_HASH]);       // S
 // ---- check.c: the envelope, and a proof in it
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena);
 enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash);
+// Each input is stated with its own hash, in the first list or the second (NULL: there is none), and nowhere with another.
+enum status check_same_sources(const struct reader *r, const struct value *list, const struct value *other, const struct check_input *inputs,
+                               int count);
 enum status check_read_claims(const struct reader *r, const struct value *proof, struct check_result *result);     // claims at -1
 enum status check_one_proof(const struct reader *r, const struct value *proof, const struct check_problem *p, struct check_result *result,
                             uint64_t *work, struct arena *arena);
+
+// ---- check_prices.c: a priced document beside other tables of the same problem; NOT_PROVEN names the first number that differs
+enum status check_same_prices(const struct check_problem *document, const struct check_problem *own, int64_t *compared, struct error *err);
 
 // One proof: of one priced document.
 struct check_proof {

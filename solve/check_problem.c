@@ -73,6 +73,7 @@ static enum status read_group(struct check_problem *p, const struct value *v, in
     TRY(value_expect(&p->reader, get(v, "name"), where, VALUE_TEXT));
     TRY(value_expect(&p->reader, get(v, "gpu"), where, VALUE_TEXT));
     g->name = get(v, "name")->text;
+    g->gpu = get(v, "gpu")->text;
     g->excluded = get(v, "excluded") != NULL;
     if (g->excluded) TRY(value_expect(&p->reader, get(v, "excluded"), where, VALUE_TEXT));
     TRY(value_int(&p->reader, v, where, "slots", 0, INT32_MAX, &g->slots));
@@ -123,7 +124,38 @@ static enum status read_options(struct check_problem *p, const struct value *v, 
 
 const char *const check_schedule_names[] = {"gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2", "zb-v", "looped-bfs", "token-sliced", NULL};
 
-static enum status read_layout(struct check_problem *p, const struct value *v)
+// What the proof does not turn on, and a layout is told by all the same.
+static enum status read_degrees(struct check_problem *p, const struct value *v, struct arena *arena)
+{
+    static const struct { const char *key; enum check_key to; int low; bool flag; } rest[] = {
+        {"tensor", KEY_TENSOR, 1, false}, {"context", KEY_CONTEXT, 1, false}, {"data", KEY_DATA, 1, false},
+        {"micro_batch", KEY_MICRO_BATCH, 1, false}, {"zero", KEY_ZERO, 0, false},
+        {"sequence_parallel", KEY_SEQUENCE_PARALLEL, 0, true}, {"offload_optimizer", KEY_OFFLOAD, 0, true},
+        {"fused_embedding_sync", KEY_FUSED_EMBEDDING, 0, true},
+    };
+    struct check_layout *l = &p->layout;
+    int64_t *lengths;
+    l->expert = 1;
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
+        int *to = &l->value[rest[i].to];
+        bool flag = false;
+        *to = rest[i].low;
+        if (rest[i].flag) TRY(value_bool(&p->reader, v, "layout", rest[i].key, &flag));
+        if (rest[i].flag) *to = flag;
+        else TRY(value_int(&p->reader, v, "layout", rest[i].key, rest[i].low, INT32_MAX, to));
+    }
+    TRY(value_int(&p->reader, v, "layout", "expert", 1, INT32_MAX, &l->expert));
+    TRY(value_bool(&p->reader, v, "layout", "fused_attention", &l->fused_attention));
+    l->value[KEY_PIPELINE] = p->ranks, l->value[KEY_TURNS] = p->turns, l->value[KEY_SCHEDULE] = p->kind;
+    l->value[KEY_OVERLAPPED] = p->overlapped, l->value[KEY_BARRIER] = p->barrier, l->value[KEY_LOCAL] = p->local_every;
+    l->value[KEY_SLICES] = p->slices;
+    if (p->slices == 1) return OK;
+    TRY(value_integers(&p->reader, get(v, "slices"), "layout.slices", p->slices, 1, MOST_NS, &lengths, arena));
+    memcpy(l->slice, lengths, (size_t)p->slices * sizeof *lengths);
+    return OK;
+}
+
+static enum status read_layout(struct check_problem *p, const struct value *v, struct arena *arena)
 {
     static const char *const keys[] = {"?tensor", "?context", "?data", "pipeline", "?virtual_stages", "?micro_batch", "?schedule",
         "?sequence_parallel", "?fused_attention", "?gradient_sync", "?fused_embedding_sync", "?zero", "?offload_optimizer", "?expert",
@@ -151,7 +183,7 @@ static enum status read_layout(struct check_problem *p, const struct value *v)
         return check_refuse(&p->reader, "layout.virtual_stages", "%d on %d ranks do not go with the schedule", p->turns, p->ranks);
     if (p->slices < 1 || p->slices > MOST_SLICES || (p->slices > 1) != (kind == TOKEN_SLICED))
         return check_refuse(&p->reader, "layout.slices", "%d do not go with the schedule", p->slices);
-    return OK;
+    return read_degrees(p, v, arena);
 }
 
 static enum status read_modes(struct check_problem *p, const struct value *v)
@@ -321,14 +353,16 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     TRY(value_int(r, root, "", "version", 1, 1, &version));
     TRY(value_expect(r, get(root, "name"), "name", VALUE_TEXT));
     p->name = get(root, "name")->text;
+    p->made_from = get(root, "made_from");
     TRY(value_int(r, root, "", "stage_count", 1, MOST_STAGES, &stage_count));
     TRY(value_int(r, root, "", "micro_batches", 1, MOST_MICRO_BATCHES, &p->micro_batches));
     TRY(value_int(r, root, "", "layer_count", 1, MOST_LAYERS, &p->layers));
+    TRY(value_integer(r, root, "", "devices_per_stage", 1, MOST_NS, &p->devices));
     TRY(value_integer(r, root, "", "local_forward_ns", 0, MOST_NS, &p->local_forward));
     TRY(value_integer(r, root, "", "local_backward_ns", 0, MOST_NS, &p->local_backward));
     TRY(value_integer(r, root, "", "local_bytes", 0, MOST_NS, &p->local_bytes));
     TRY(value_expect(r, get(root, "layout"), "layout", VALUE_OBJECT));
-    TRY(read_layout(p, get(root, "layout")));
+    TRY(read_layout(p, get(root, "layout"), arena));
     if (stage_count != p->stages) return check_refuse(r, "stage_count", "the layout has %d stages", p->stages);
     TRY(read_modes(p, get(root, "recompute")));
     TRY(read_arrays(p, root, arena));

@@ -20,6 +20,19 @@ extern const char *const check_schedule_names[];          // of a check_kind, en
 enum check_mode { MODE_NONE, MODE_SELECTIVE, MODE_FULL, MODE_FIRST_LAYERS, MODES };
 extern const char *const check_mode_names[];
 
+// What a layout is told by, in the order in which a space goes through its values, the outermost first.
+enum check_key {
+    KEY_TENSOR, KEY_CONTEXT, KEY_PIPELINE, KEY_DATA, KEY_SCHEDULE, KEY_TURNS, KEY_MICRO_BATCH, KEY_SEQUENCE_PARALLEL, KEY_ZERO,
+    KEY_OVERLAPPED, KEY_OFFLOAD, KEY_BARRIER, KEY_FUSED_EMBEDDING, KEY_LOCAL, KEY_SLICES, KEYS,
+};
+
+struct check_layout {
+    int value[KEYS];                        // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
+    int expert;
+    bool fused_attention;
+    int64_t slice[MOST_SLICES];             // tokens of each, where there are several
+};
+
 struct check_run {
     const char *name;
     int count, cut;
@@ -33,7 +46,7 @@ struct check_run {
 };
 
 struct check_group {
-    const char *name;
+    const char *name, *gpu;
     int slots;
     bool excluded;
     int64_t memory_limit, constant_bytes, *sync_constant;       // [gradient option]
@@ -61,7 +74,10 @@ enum { BUDGET_BOUNDARIES, BUDGET_STAGES, BUDGET_COST, BUDGETS };
 
 struct check_problem {
     struct reader reader;
+    const struct value *made_from;              // as stated; NULL: not
     const char *name;
+    struct check_layout layout;                 // as stated; what the proof turns on follows
+    int64_t devices;                            // of a stage
     enum check_kind kind;
     bool barrier, overlapped, splits_backward;
     int local_every;

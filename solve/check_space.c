@@ -269,35 +269,13 @@ static enum status hear_listed(struct hearing *h)
 
 // ---- the whole
 
-// The documents are those that the certificate was made from.
-static enum status check_sources(struct hearing *h, const struct value *made_from, const struct check_space_source *sources, int count)
-{
-    const struct reader *r = &h->reader;
-    TRY(value_expect(r, made_from, "made_from", VALUE_ARRAY));
-    for (int i = 0; i < count; i++) {
-        const char *role, *path, *hash, *stated = NULL;
-        char found[CHECK_HASH];
-        for (const struct value *v = made_from->first; v; v = v->next) {
-            TRY(check_read_source(r, v, &role, &path, &hash));
-            if (strcmp(role, sources[i].role)) continue;
-            if (stated) return check_refuse(r, "made_from", "names two documents of role %s", role);
-            stated = hash;
-        }
-        if (!stated) return check_refuse(r, "made_from", "names no document of role %s", sources[i].role);
-        check_hash(sources[i].text.text, sources[i].text.size, found);
-        if (strcmp(found, stated))
-            return NOT_PROVEN_SPACE(h, "%s: its SHA-256 is %.12s..., the proof is about %.12s...", sources[i].text.file, found, stated);
-    }
-    return OK;
-}
-
-static enum status hear(struct hearing *h, const struct check_text *certificate, const struct check_space_source *sources, int source_count)
+static enum status hear(struct hearing *h, const struct check_text *certificate, const struct check_input *sources, int source_count)
 {
     struct value *root;
     TRY(check_read_envelope(&h->reader, certificate, &root, h->arena));
     const struct value *space = value_get(root, "space");
     if (!space) return check_refuse(&h->reader, "", "is about one layout: expected its priced document beside it");
-    TRY(check_sources(h, value_get(root, "made_from"), sources, source_count));
+    TRY(check_same_sources(&h->reader, value_get(root, "made_from"), NULL, sources, source_count));
     TRY(read_claims(h, space));
     TRY(read_dominated(h, value_get(space, "dominated")));
     TRY(read_proofs(h, value_get(space, "proofs")));
@@ -312,7 +290,7 @@ static enum status hear(struct hearing *h, const struct check_text *certificate,
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
 enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
-                                    const struct check_space_source *sources, int source_count, const struct check_space *space,
+                                    const struct check_input *sources, int source_count, const struct check_space *space,
                                     const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};

@@ -7,19 +7,6 @@
 #include "solve/check.h"
 #include "solve/check_problem.h"
 
-// What a space may choose, the outermost first: the order of its layouts.
-enum check_key {
-    KEY_TENSOR, KEY_CONTEXT, KEY_PIPELINE, KEY_DATA, KEY_SCHEDULE, KEY_TURNS, KEY_MICRO_BATCH, KEY_SEQUENCE_PARALLEL, KEY_ZERO,
-    KEY_OVERLAPPED, KEY_OFFLOAD, KEY_BARRIER, KEY_FUSED_EMBEDDING, KEY_LOCAL, KEY_SLICES, KEYS,
-};
-
-struct check_layout {
-    int value[KEYS];                        // KEY_SCHEDULE: enum check_kind; KEY_SLICES: how many
-    int expert;
-    bool fused_attention;
-    int64_t slice[MOST_SLICES];             // tokens of each, where there are several
-};
-
 struct check_axis { enum { AXIS_AS_BASE, AXIS_EVERY, AXIS_THESE } kind; const int *values; int count; };
 
 // What the documents say of the space, and what decides whether a layout is refused.
@@ -53,8 +40,6 @@ int64_t check_space_walk(const struct check_space *s, check_space_visit *visit, 
 // The rule that refuses a layout, NULL: none.
 const char *check_space_refusal(const struct check_space *s, const struct check_layout *layout);
 
-struct check_space_source { const char *role; struct check_text text; };
-
 struct check_space_result {
     struct check_result proof;              // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven;
@@ -63,7 +48,7 @@ struct check_space_result {
 
 // sources: the documents that the space and the prices come from. pricers: two that do not share their tables.
 enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
-                                    const struct check_space_source *sources, int source_count, const struct check_space *space,
+                                    const struct check_input *sources, int source_count, const struct check_space *space,
                                     const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena,
                                     struct error *err);
 
@@ -71,7 +56,7 @@ enum status check_space_certificate(struct check_space_result *result, const str
 struct check_space_hearing {
     const struct check_space_result *result;
     const struct check_text *certificate;
-    const struct check_space_source *sources;
+    const struct check_input *sources;
     int source_count;
     int64_t microseconds;
 };

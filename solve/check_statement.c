@@ -64,6 +64,9 @@ static void put_verified(struct check_page *p, const struct check_hearing *h)
     const struct check_result *r = h->result;
     page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which shares no code with the planner, in whole numbers alone\n"
                   "  - that the certificate is about this very priced document (SHA-256);\n");
+    if (h->problem)
+        page_print(p, "  - that all %lld numbers of that document are those of the problem named below, by the judge's own prices of it;\n",
+                   (long long)r->confirmed);
     if (r->iteration_ns >= 0)
         page_print(p, "  - the plan, by a replay of the schedule's graph of %lld operations;\n", (long long)r->operations);
     page_print(p, "  - %lld paths through that graph (%lld operations), step by step: the length of a path, or of a weighted\n"
@@ -78,12 +81,17 @@ static void put_verified(struct check_page *p, const struct check_hearing *h)
 
 static void put_assumed(struct check_page *p, const struct check_hearing *h)
 {
-    page_print(p, "ASSUMED, not verified\n"
-                  "  - the prices: the whole nanoseconds and bytes of the priced document. They are a model of the machine;\n"
-                  "    nothing here says how near to a measured run they are.\n%s"
-                  "  - that these documents mean what docs/FORMULAS.md (8, 9, 13) and docs/PROOFS.md (3, 4) say they mean;\n"
-                  "  - that the checker, its compiler, the C library and the machine work.\n\n",
-               h->problem ? "  - that they are the prices of the problem named below (plumbline price computes them).\n" : "");
+    page_print(p, "ASSUMED, not verified\n");
+    if (h->problem)
+        page_print(p, "  - that the judge's formulas (docs/FORMULAS.md, solve/verify_price*), by which the prices were confirmed, and its\n"
+                      "    reading of the problem are right. They are a model of the machine; nothing here says how near to a\n"
+                      "    measured run they are;\n");
+    else
+        page_print(p, "  - the prices: the whole nanoseconds and bytes of the priced document. Nobody has compared them with a problem\n"
+                      "    (plumbline check CERTIFICATE PROBLEM does); and they are a model of the machine: nothing here says how\n"
+                      "    near to a measured run they are;\n");
+    page_print(p, "  - that these documents mean what docs/FORMULAS.md (8, 9, 13) and docs/PROOFS.md (3, 4) say they mean;\n"
+                  "  - that the checker, its compiler, the C library and the machine work.\n\n");
 }
 
 static void put_file(struct check_page *p, const char *role, const struct check_text *file)
@@ -106,7 +114,9 @@ static enum status put_sources(struct check_page *p, const struct check_hearing 
     TRY(check_list_sources(&sources, &count, document, p->arena, err));
     for (int i = 0; i < count; i++) {
         if (!strcmp(sources[i].sha256, hash[0]) || !strcmp(sources[i].sha256, hash[1])) continue;
-        if (!told++) page_print(p, "  %s says that it was made from these too, which were not read:\n", title);
+        if (!told++)
+            page_print(p, "  %s says that it was made from these too, %s:\n", title,
+                       h->problem ? "and those that the problem names have these very hashes" : "which were not read");
         page_print(p, "  %-12s %s\n               %s\n", tame(sources[i].role, p->arena), tame(sources[i].sha256, p->arena), tame(sources[i].path, p->arena));
     }
     return OK;
@@ -132,6 +142,7 @@ enum status check_write_statement(const struct check_hearing *h, const char *pat
     put_assumed(p, h);
     TRY(put_inputs(p, h, err));
     page_print(p, "\nTO REPEAT\n  sha256sum %s %s\n  plumbline check %s %s\n  It ends with exit code 0 and says the same; exit code 1 means: not proven.\n",
-               tame(h->certificate->file, arena), tame(h->priced->file, arena), tame(h->certificate->file, arena), tame(h->priced->file, arena));
+               tame(h->certificate->file, arena), tame(h->priced->file, arena), tame(h->certificate->file, arena),
+               tame((h->problem ? h->problem : h->priced)->file, arena));
     return page_write(p, path, err);
 }

@@ -1,9 +1,15 @@
-// A problem's space and the prices of its layouts, for the command that hears certificates.
+// A problem's prices by the judge, for the commands that hear certificates. inputs: the problem and what it names as the checker
+// hashed them; BAD_INPUT where other bytes are read here.
 #ifndef PLUMBLINE_SOLVE_SPACE_OPEN_H
 #define PLUMBLINE_SOLVE_SPACE_OPEN_H
 
 #include "solve/check_space.h"
 
-enum status space_open(struct check_space *space, struct check_pricer pricers[2], const char *problem_path, struct arena *arena, struct error *err);
+// Of a job with a space.
+enum status space_open(struct check_space *space, struct check_pricer pricers[2], const char *problem_path, const struct check_input *inputs,
+                       int input_count, struct arena *arena, struct error *err);
+// Of a job with one layout: every table that a priced document of it has. BAD_INPUT: a problem that no certificate is about.
+enum status space_open_one(struct check_problem **own, const char *problem_path, const struct check_input *inputs, int input_count,
+                           struct arena *arena, struct error *err);
 
 #endif

@@ -210,6 +210,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     const int *v = l->value;
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
     x->assay = assay_of(&x->one);
+    p->layout = *l, p->devices = x->assay.devices;
     p->kind = (enum check_kind)v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
     p->splits_backward = p->kind == ZB_H1 || p->kind == ZB_H2 || p->kind == ZB_V;
@@ -329,7 +330,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     p->group_count = groups;
     p->groups = TAKE(arena, groups, struct check_group);
     for (int g = 0; g < groups; g++)
-        p->groups[g] = (struct check_group){.name = problem->cluster.groups[g].name, .sync_constant = take_numbers(p->gradient_count, arena)};
+        p->groups[g] = (struct check_group){.name = problem->cluster.groups[g].name, .gpu = problem->cluster.groups[g].gpu, .sync_constant = take_numbers(p->gradient_count, arena)};
     p->rule_count = problem->job.rule_count;
     p->rules = TAKE(arena, p->rule_count, struct check_rule);
     for (int i = 0; i < p->rule_count; i++) read_rule(&p->rules[i], &problem->job.rules[i], problem);
@@ -341,10 +342,11 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     return OK;
 }
 
-enum status space_open(struct check_space *space, struct check_pricer pricers[2], const char *problem_path, struct arena *arena, struct error *err)
+enum status space_open(struct check_space *space, struct check_pricer pricers[2], const char *problem_path, const struct check_input *inputs,
+                       int input_count, struct arena *arena, struct error *err)
 {
     struct problem *problem = TAKE(arena, 1, struct problem);
-    TRY(problem_load(problem, problem_path, arena, err));
+    TRY(space_load_problem(problem, problem_path, inputs, input_count, arena, err));
     if (!problem->job.space.given) return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
     space_read(space, problem, arena);
     for (int i = 0; i < 2; i++) TRY(space_pricer_open(&pricers[i], problem, arena, err));

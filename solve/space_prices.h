@@ -14,4 +14,10 @@ struct layout space_layout_back(const struct check_layout *layout, const struct 
 // The pricer's tables live in the arena, and are its own.
 enum status space_pricer_open(struct check_pricer *to, const struct problem *problem, struct arena *arena, struct error *err);
 
+// problem_load, of the very bytes that the checker hashed.
+enum status space_load_problem(struct problem *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,
+                               struct error *err);
+// A job's one layout: see space_open_one.
+enum status space_one_prices(struct check_problem **own, const struct problem *problem, struct arena *arena, struct error *err);
+
 #endif

@@ -371,30 +371,20 @@ says "not proven: .*work limit" out
 sed 's/"iteration_ns": [0-9]*\([0-9]\)/"iteration_ns": 9999999\1/' certificate.json > forged.json
 gives 1 check forged.json priced.json
 says "not proven: .*incumbent" out
-gives 1 check certificate.json forged.json
+sed 's/"layer_count": 8/"layer_count": 9/' priced.json > other.json
+gives 1 check certificate.json other.json
 says "SHA-256" out
+refuses "forged.json: kind" check certificate.json forged.json
 head -c 500 certificate.json > short.json
 refuses "short.json: line" check short.json priced.json
 refuses "nothere.json" check nothere.json
 refuses "nothere.json" check certificate.json nothere.json
 refuses "kind" check priced.json
-hash=$(sha256sum "$documents/problem.json" | cut -d' ' -f1)
-sed 's/"made_from": \[/&{"role": "problem", "path": "problem.json", "sha256": "'"$hash"'"},/' certificate.json > whole.json
-gives 0 check whole.json "$documents/problem.json"
-says "those of .*problem.json" out
-gives 0 check certificate.json "$documents/problem.json"        # the priced document names it
-says "those of .*problem.json" out
-gives 1 check certificate.json small/problem.json
-says "SHA-256" out
 # The verdict as a document, the statement, and the table of both.
 gives 0 check certificate.json -o checked.json --statement proven.txt
 says "no plan takes less" out
 says "No plan of the priced document takes less than" proven.txt
 says "$(sha256sum certificate.json | cut -d' ' -f1)" proven.txt
-gives 0 check whole.json "$documents/problem.json" -o - --statement whole.txt
-says '"accepted": true' out
-says "no plan takes less" err
-says "$hash" whole.txt
 gives 1 check forged.json priced.json -o rejected.json --statement never.txt
 says "no statement" err
 [ ! -e never.txt ] || complain "check: a statement of what is not proven"
@@ -416,7 +406,13 @@ gives 0 check proof.json
 says "and no plan takes less" out
 gives 0 solve small/problem.json -o small.plan.json --certificate proof.json --priced for-proof.json
 gives 0 check proof.json for-proof.json
-gives 0 check proof.json small/problem.json -o checked.json
+gives 0 check proof.json small/problem.json -o checked.json --statement whole.txt
+says "confirmed  by the judge's own prices of small/problem.json: all [0-9]* numbers of for-proof.json" out
+says "that all [0-9]* numbers of that document are those of the problem" whole.txt
+says "$(sha256sum small/problem.json | cut -d' ' -f1)" whole.txt
+gives 0 check proof.json small/problem.json -o - --statement whole.txt
+says '"accepted": true' out
+says "and no plan takes less" err
 gives 0 report --format latex small.plan.json checked.json
 [ "$(grep -c ' & ' out)" = 2 ] || complain "report --format latex: expected the verdict in its plan's line"
 # The same proof by rows, for checkers of VIPR; ours hears it too.

@@ -187,10 +187,9 @@ static struct check_text read_text(const char *path)
 static void test_verdict_and_statement(void **state)
 {
     (void)state;
-    struct check_text certificate = read_text("tests/documents/certificate.json"), priced = read_text("tests/documents/priced.json"),
-                      problem = read_text("tests/documents/problem.json");
+    struct check_text certificate = read_text("tests/documents/certificate.json"), priced = read_text("tests/documents/priced.json");
     struct check_result result;
-    struct check_hearing h = {&result, &certificate, &priced, &problem, 2554};
+    struct check_hearing h = {&result, &certificate, &priced, NULL, 2554};
     struct checked c;
     const char *out = arena_print(&arena, "%s/out", folder), *text;
     size_t length;
@@ -200,7 +199,7 @@ static void test_verdict_and_statement(void **state)
     expect_ok(file_read(out, &text, &length, &arena, &err));
     expect_golden("tests/golden/statement.txt", text, length);
     // The example is what the checker writes where it cannot say in which folder.
-    certificate.file = "certificate.json", priced.file = "priced.json", h.problem = NULL;
+    certificate.file = "certificate.json", priced.file = "priced.json";
     expect_ok(check_write_verdict(&h, out, &arena, &err));
     expect_ok(file_read(out, &text, &length, &arena, &err));
     expect_ok(checked_load(&c, out, &arena, &err));

@@ -36,7 +36,7 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
     for (int i = 0; i < 2; i++) CHECK_OK(space_pricer_open(&t->pricers[i], &t->problem, arena, &err));
     for (int i = 0; i < SPACE_SOURCES; i++) {
         const char *text = arena_print(arena, "the %s of trial %llu", roles[i], (unsigned long long)seed);
-        t->sources[i] = (struct check_space_source){roles[i], {roles[i], text, strlen(text)}};
+        t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
     }
     make_certificate(t, arena);
 }
