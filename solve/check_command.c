@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "data/options.h"
+#include "solve/check_parts.h"
 #include "solve/check_space.h"
 #include "solve/check_verdict.h"
 #include "solve/check_vipr.h"
@@ -119,6 +120,24 @@ static enum status hear_problem(struct check_result *result, const struct check_
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
 
+// Problems that the document says it was made from, whose files are there: of a kind that a certificate can be about.
+static enum status check_named_problems(const struct check_text *document, struct arena *arena, struct error *err)
+{
+    struct check_source *sources;
+    struct error unread = {OK, ""};
+    int count;
+    if (check_list_sources(&sources, &count, document, arena, &unread) != OK) return OK;
+    for (int i = 0; i < count; i++) {
+        struct check_text text;
+        char hash[CHECK_HASH];
+        const char *path = beside(document->file, sources[i].path, arena);
+        if (strcmp(sources[i].role, "problem") || read_whole(&text, path, arena, &unread) != OK) continue;
+        check_hash(text.text, text.size, hash);
+        if (!strcmp(hash, sources[i].sha256)) TRY(space_check_kind_of(path, arena, err));
+    }
+    return OK;
+}
+
 // given: a priced document, the problem, or NULL: then the priced document is the one that the certificate names.
 static enum status hear_one(struct check_hearing *h, struct check_result *result, const char *given, uint64_t work_limit, struct arena *arena,
                             struct error *err)
@@ -130,6 +149,8 @@ static enum status hear_one(struct check_hearing *h, struct check_result *result
     if (given && !is_problem) priced = file;
     else TRY(read_named(priced, h->certificate, arena, err));
     h->priced = priced;
+    TRY(check_named_problems(h->certificate, arena, err));
+    TRY(check_named_problems(priced, arena, err));
     if (!is_problem) return check_certificate(result, h->certificate, priced, work_limit, arena, err);
     h->problem = file;
     return hear_problem(result, h->certificate, priced, file, work_limit, arena, err);

@@ -335,12 +335,24 @@ static enum status read_arrays(struct check_problem *p, const struct value *root
     return value_integers(&p->reader, embedding, "embedding_sync_ns", p->group_count * p->group_count, -1, MOST_NS, &p->embedding, arena);
 }
 
+// What a proof cannot be about: places, and any value but the iteration time.
+static enum status refuse_kinds(const struct reader *r, const struct value *root)
+{
+    const struct value *objective = get(root, "objective");
+    if (get(root, "places"))
+        return check_refuse(r, "places", "no certificate is about placements: the bound is the planner's word");
+    if (objective) TRY(value_expect(r, objective, "objective", VALUE_TEXT));
+    if (objective && strcmp(objective->text, "iteration_time"))
+        return check_refuse(r, "objective", "certificates are about iteration_time, found \"%.40s\": its bound is the planner's word", objective->text);
+    return OK;
+}
+
 enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
                                struct error *err)
 {
     static const char *const keys[] = {"kind", "version", "?made_by", "?made_from", "name", "layout", "stage_count",
         "micro_batches", "layer_count", "devices_per_stage", "recompute", "boundary_options", "gradient_options", "groups", "runs",
-        "cuts", "?embedding_sync_ns", "?local_forward_ns", "?local_backward_ns", "?local_bytes", "?budget", "?rules", NULL};
+        "cuts", "?embedding_sync_ns", "?local_forward_ns", "?local_backward_ns", "?local_bytes", "?budget", "?rules", "?objective", "?places", NULL};
     static const char *const kinds[] = {"plumbline.priced", NULL};
     struct value *root;
     int version = 0, kind, stage_count = 0;
@@ -350,6 +362,7 @@ enum status check_read_problem(struct check_problem *p, const char *file, const 
     TRY(value_expect(r, root, "", VALUE_OBJECT));
     TRY(value_name(r, get(root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, root, "", keys));
+    TRY(refuse_kinds(r, root));
     TRY(value_int(r, root, "", "version", 1, 1, &version));
     TRY(value_expect(r, get(root, "name"), "name", VALUE_TEXT));
     p->name = get(root, "name")->text;

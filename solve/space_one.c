@@ -31,11 +31,7 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
     struct check_pricer pricer;
     const char *file = p->document.path ? p->document.path : "problem";
     struct check_layout layout = space_layout(&p->job.layout);
-    if (p->job.space.given) return fail(err, BAD_INPUT, "%s: its job has a space of layouts: expected a certificate of all of them", file);
-    if (p->job.objective != OBJECTIVE_ITERATION_TIME)
-        return fail(err, BAD_INPUT, "%s: a certificate is about iteration_time, the job's objective is %s", file, objective_names[p->job.objective]);
-    if (p->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: the cluster has places, and no certificate is about placements", file);
+    TRY(space_check_kind(p, false, err));
     TRY(space_pricer_open(&pricer, p, arena, err));
     if (!pricer.bytes(pricer.context, &layout, own) || !pricer.times(pricer.context))
         return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);

@@ -12,4 +12,7 @@ enum status space_open(struct check_space *space, struct check_pricer pricers[2]
 enum status space_open_one(struct check_problem **own, const char *problem_path, const struct check_input *inputs, int input_count,
                            struct arena *arena, struct error *err);
 
+// BAD_INPUT: the problem is of a kind that no certificate of one layout is about, named. One that cannot be read is let pass.
+enum status space_check_kind_of(const char *path, struct arena *arena, struct error *err);
+
 #endif

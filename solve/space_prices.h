@@ -17,6 +17,8 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
 // problem_load, of the very bytes that the checker hashed.
 enum status space_load_problem(struct problem *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,
                                struct error *err);
+// BAD_INPUT: a problem of a kind that no certificate, of one layout or of a space, is about yet; the kind is named.
+enum status space_check_kind(const struct problem *problem, bool of_space, struct error *err);
 // A job's one layout: see space_open_one.
 enum status space_one_prices(struct check_problem **own, const struct problem *problem, struct arena *arena, struct error *err);
 
