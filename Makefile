@@ -185,6 +185,10 @@ HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
 $(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c))
 
+# Without mpi.c, host.c and the clock: the test plays them.
+$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/,links.c assembly.c roster.c \
+    pairs.c links_report.c together.c record.c interrupts.c nccl_none.c))
+
 $(OUT)/tests/test_recorded: $(HELDBACK)
 
 # One test program: make run-test_json BUILD=asan

@@ -188,7 +188,13 @@ accepts() {     # a plan whose gap is open: bound <= iteration, and the judge ag
     [ "$(number "$1" iteration_ns)" -gt 0 ] || complain "$1: no iteration time"
     gives 0 verify "$1"
 }
-gives 10 solve hard/problem.json -o hard/plan.json --time-limit-s 1
+# The limit ends it. How long a first plan takes is the machine's affair: before, there is none (12).
+for limit_s in 1 4 16 64; do
+    "$plumbline" solve hard/problem.json -o hard/plan.json --time-limit-s $limit_s > out 2> err
+    code=$?
+    [ $code = 12 ] || break
+done
+[ $code = 10 ] || complain "a limit of $limit_s s: expected exit code 10, found $code"
 says '"outcome": "open"' hard/plan.json
 accepts hard/plan.json
 # No time at all: what the search met before it looked at the clock, if anything.
@@ -211,24 +217,34 @@ says '"outcome": "infeasible"' tight/plan.json
 says '"reason": ".*memory' tight/plan.json
 says memory tight/plan.json
 
-# A process of this script's own, its workers found by their parent.
-stop_with() {   # SIGNAL FOLDER [OPTION ...]
-    signal=$1 folder=$2
-    shift 2
-    "$plumbline" solve $folder/problem.json -o $folder/$signal.json --threads 2 "$@" > out 2> err &
-    solving=$!
-    sleep 2
-    workers=$(ps -o pid= --ppid $solving 2> /dev/null)
-    kill -$signal $solving
-    wait $solving
-    code=$?
+# A process of this script's own, its workers found by their parent, where they are waited for. A
+# signal before there is a plan (12), or before anybody listens (above 128), is given again later.
+stop_with() {   # SIGNAL FOLDER at-once|with-workers [OPTION ...]
+    signal=$1 folder=$2 when=$3
+    shift 3
+    for wait_s in 2 4 8 16 32 64; do
+        "$plumbline" solve $folder/problem.json -o $folder/$signal.json --threads 2 "$@" \
+            > out 2> err &
+        solving=$!
+        sleep $wait_s
+        workers=$(ps -o pid= --ppid $solving 2> /dev/null)
+        while [ $when = with-workers ] && [ -z "$workers" ] && command -v ps > /dev/null &&
+              kill -0 $solving 2> /dev/null; do
+            sleep 0.1
+            workers=$(ps -o pid= --ppid $solving)
+        done
+        kill -$signal $solving
+        wait $solving
+        code=$?
+        [ $code = 12 ] || [ $code -gt 128 ] || break
+    done
     [ $code = 10 ] || complain "SIG$signal: expected exit code 10, found $code"
     accepts $folder/$signal.json
     for worker in $workers; do ! kill -0 "$worker" 2> /dev/null || complain "SIG$signal: worker $worker is still there"; done
 }
 gives 0 example mixed -o mixed
-stop_with INT hard                              # while its incumbent is sought and choices are ruled out
-stop_with TERM mixed --alternatives 1000        # in the midst of the tree
+stop_with INT hard at-once     # while its incumbent is sought and choices are ruled out
+stop_with TERM mixed with-workers --alternatives 1000   # in the midst of the tree
 [ -n "$workers" ] || ! command -v ps > /dev/null || complain "no worker was seen"
 
 # Workers without room to work: the plan comes all the same, from the parent.

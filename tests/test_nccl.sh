@@ -5,18 +5,22 @@ set -u
 measure=${LOGS:-build/release/tests}/cuda/measure-nccl
 folder=build/test_nccl.$$
 failures=0
+FAKE_NCCL=
 [ -x "$measure" ] || { echo "skipped: NCCL: built without CUDA, NCCL or MPI"; exit 0; }
 command -v mpirun > /dev/null || { echo "skipped: NCCL: no mpirun"; exit 0; }
 mpirun --version 2> /dev/null | grep -q 'Open MPI' || { echo "skipped: NCCL: mpirun is not Open MPI's, whose options are used here"; exit 0; }
 mkdir -p "$folder" || exit 1
-trap 'rm -rf "$folder"' EXIT
+trap 'rm -rf "$folder" "$FAKE_NCCL"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export ASAN_OPTIONS=detect_leaks=0
+FAKE_NCCL=$(mktemp -d) || exit 1        # its pipes: another run of this test has others
+export FAKE_NCCL
 
 complain() { echo "FAILED: $*"; sed 's/^/    /' "$folder/err" | tail -20; failures=$((failures + 1)); }
 gives() {       # gives CODE RANKS ARGUMENT ...
     expected=$1 ranks=$2; shift 2
-    timeout 60 mpirun --oversubscribe --bind-to none -n "$ranks" "$measure" "$@" > "$folder/out" 2> "$folder/err" < /dev/null
+    timeout 900 mpirun --oversubscribe --bind-to none -n "$ranks" "$measure" "$@" \
+        > "$folder/out" 2> "$folder/err" < /dev/null
     code=$?
     [ $code = "$expected" ] || complain "mpirun -n $ranks $*: expected exit code $expected, found $code"
 }
@@ -40,6 +44,5 @@ FAKE_DEVICES=2 gives 2 3 links --nccl -o "$folder/bad.json"
 says "3 ranks and 2 CUDA devices"
 FAKE_DEVICES=0 gives 2 2 links --nccl -o "$folder/bad.json"
 says "no CUDA device"
-rm -rf /tmp/fake_nccl.*
 [ $failures = 0 ] && echo "links and collectives between devices: as they should be"
 exit $failures

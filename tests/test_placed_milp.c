@@ -19,7 +19,7 @@
 
 #include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
-enum { TIME_LIMIT_S = 20, COLUMNS_MAX = 700, DRAWS = 5 };
+enum { TIME_LIMIT_S = 200, COLUMNS_MAX = 700, DRAWS = 5 };
 
 static int trials = 24, cbc_trials = 5;        // with a plan
 static char folder[64] = "build/placed-XXXXXX";

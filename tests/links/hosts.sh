@@ -1,4 +1,5 @@
-# Hosts made of network namespaces, for sourcing: hosts_make RATES DELAYS, hosts_remove. Host k = 1..4 has the namespace
+# Hosts made of network namespaces, for sourcing: hosts_make, hosts_record, hosts_remove.
+# Host k = 1..4 has the namespace
 # $PLUMBLINE_HOSTS-k, in it eth0 with the address 10.77.0.k: one end of a veth pair whose other end is in a switch's
 # namespace. tc at eth0 gives each ordered pair a rate of its own (htb, a class for each destination) and a delay (netem
 # in that class, the switch a bridge). Where the kernel has no netem, the switch is tests/links/relay.c, which delays.
@@ -7,6 +8,7 @@ export PLUMBLINE_HOSTS=plumb$$
 switch=$PLUMBLINE_HOSTS-switch
 relay_id=
 mtu=9000            # long frames: headers take 0.7 % of the rate
+burst=20000         # bytes that a class may send at once after a pause
 
 entry() { wanted=$(($2 * 4 + $3 - 4)); set -- $1; shift $((wanted - 1)); echo "$1"; }     # entry TABLE ROW COLUMN
 
@@ -45,7 +47,8 @@ hosts_make() {
         for j in 1 2 3 4; do
             [ $j = $k ] && continue
             ip -n "$host" neigh add 10.77.0.$j lladdr 02:00:00:00:00:0$j dev eth0 nud permanent
-            ip netns exec "$host" tc class add dev eth0 parent 1: classid 1:$j htb rate "$(entry "$rates" $k $j)mbit" quantum 10000 &&
+            ip netns exec "$host" tc class add dev eth0 parent 1: classid 1:$j htb \
+                rate "$(entry "$rates" $k $j)mbit" burst $burst cburst $burst quantum 10000 &&
                 ip netns exec "$host" tc filter add dev eth0 parent 1: protocol ip u32 match ip dst 10.77.0.$j flowid 1:$j || return 1
             [ "$delay_by" = relay ] ||
                 ip netns exec "$host" tc qdisc add dev eth0 parent 1:$j netem delay "$(entry "$delays" $k $j)us" limit 20000 || return 1
@@ -62,6 +65,18 @@ hosts_make() {
             sleep 0.05
         done
     fi
+}
+
+# Prints where relay.c's record of all frames so far stands; "-" where no relay delays.
+hosts_record() {
+    [ "$delay_by" = relay ] || { echo -; return; }
+    before=$(grep -c '^so far' "$hosts_folder/relay.log")
+    kill -USR1 $relay_id
+    until [ "$(grep -c '^so far' "$hosts_folder/relay.log")" -gt "$before" ]; do
+        kill -0 $relay_id 2> /dev/null || return 1
+        sleep 0.05
+    done
+    echo "$hosts_folder/relay.log"
 }
 
 hosts_remove() {

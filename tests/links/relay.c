@@ -2,6 +2,10 @@
 // Takes frames off COUNT interfaces and puts each onto the interface that its destination address names (the last byte,
 // from 1), DELAY_US[from][to] later. Rates are not its business: tc holds them, at the hosts' own ends.
 // Frames travel with the header of virtual devices in front, so that a checksum left to the hardware stays left to it.
+// Its record, a line on standard output for each frame with a payload of TCP:
+//   frame FROM TO BYTES TAKEN_NS PASSED_NS
+// ends from 1, bytes of the payload, times of boottime's clock, the same in every namespace.
+// On SIGUSR1 what there is so far is written, and "so far" behind it.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,19 +14,22 @@
 #include <net/if.h>
 #include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { ENDS_MAX = 16, VIRTUAL_HEADER_BYTES = 10, FRAME_BYTES_MAX = 70000, RECEIVE_BYTES = 32 << 20, BATCH_MAX = 64 };
+enum { EARLY_NS = 60000 };      // before a frame is due it stops sleeping: sleeps may take longer
 
 struct frame {
     struct frame *next;
-    int64_t due_ns;
+    int64_t taken_ns, due_ns;
     size_t bytes;
     unsigned char data[];
 };
@@ -35,10 +42,14 @@ struct relay {
     struct lane lanes[ENDS_MAX][ENDS_MAX];
 };
 
+static volatile sig_atomic_t is_asked;
+
+static void ask(int signal) { (void)signal, is_asked = 1; }
+
 static int64_t now_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -75,12 +86,37 @@ static int take_frame(struct relay *r, int from)
     struct frame *f = malloc(sizeof *f + (size_t)bytes);
     if (!f) die("memory");
     f->next = NULL;
-    f->due_ns = now_ns() + r->delay_ns[from][to];
+    f->taken_ns = now_ns();
+    f->due_ns = f->taken_ns + r->delay_ns[from][to];
     f->bytes = (size_t)bytes;
     memcpy(f->data, data, (size_t)bytes);
     *r->lanes[from][to].last = f;
     r->lanes[from][to].last = &f->next;
     return 1;
+}
+
+// Bytes of TCP's payload in a frame of IP version 4; 0: something else.
+static int payload_bytes(const struct frame *f)
+{
+    const unsigned char *ip = f->data + VIRTUAL_HEADER_BYTES + ETH_HLEN;
+    size_t bytes = f->bytes - VIRTUAL_HEADER_BYTES - ETH_HLEN;
+    size_t header = bytes < 20 ? 0 : 4 * (size_t)(ip[0] & 15);
+    if (header < 20 || bytes < header + 20 || ip[9] != IPPROTO_TCP) return 0;
+    return (ip[2] << 8 | ip[3]) - (int)header - 4 * (ip[header + 12] >> 4);
+}
+
+static void pass(const struct relay *r, struct lane *lane, int from, int to)
+{
+    struct frame *f = lane->first;
+    int64_t passed_ns = now_ns();       // the other end may have it before send() returns
+    if (send(r->sockets[to], f->data, f->bytes, 0) < 0) {
+        if (errno != ENOBUFS && errno != EAGAIN) die("send");
+    } else if (payload_bytes(f) > 0)
+        printf("frame %d %d %d %lld %lld\n", from + 1, to + 1, payload_bytes(f),
+               (long long)f->taken_ns, (long long)passed_ns);
+    lane->first = f->next;
+    if (!lane->first) lane->last = &lane->first;
+    free(f);
 }
 
 // Delivers what is due; returns how long until something is, or -1.
@@ -96,10 +132,7 @@ static int64_t deliver(struct relay *r)
                     if (wait_ns < 0 || f->due_ns - now < wait_ns) wait_ns = f->due_ns - now;
                     break;
                 }
-                if (send(r->sockets[to], f->data, f->bytes, 0) < 0 && errno != ENOBUFS && errno != EAGAIN) die("send");
-                lane->first = f->next;
-                if (!lane->first) lane->last = &lane->first;
-                free(f);
+                pass(r, lane, from, to);
             }
         }
     return wait_ns;
@@ -122,14 +155,30 @@ int main(int argc, char **argv)
             r.lanes[i][j].last = &r.lanes[i][j].first;
         }
     }
-    // It sleeps nearly always; when it is due it must not wait for anybody's time slice.
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1});
+    // It sleeps nearly always; when it is due it must not wait for anybody's time slice, nor for
+    // those it serves, whom tests/test_links.sh runs in real time too.
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 50});
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    struct sigaction action = {.sa_handler = ask};
+    sigset_t asking, none;
+    sigaction(SIGUSR1, &action, NULL);
+    sigemptyset(&none);
+    sigemptyset(&asking);
+    sigaddset(&asking, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &asking, NULL);          // it comes in ppoll() alone
     puts("ready");
     fflush(stdout);
     for (;;) {
         int64_t wait_ns = deliver(&r);
-        struct timespec wait = {wait_ns / 1000000000, wait_ns % 1000000000};
-        if (ppoll(polls, (nfds_t)r.count, wait_ns < 0 ? NULL : &wait, NULL) < 0 && errno != EINTR) die("poll");
+        if (is_asked) {
+            is_asked = 0;
+            puts("so far");
+            fflush(stdout);
+        }
+        int64_t sleep_ns = wait_ns > EARLY_NS ? wait_ns - EARLY_NS : 0;
+        struct timespec wait = {sleep_ns / 1000000000, sleep_ns % 1000000000};
+        if (ppoll(polls, (nfds_t)r.count, wait_ns < 0 ? NULL : &wait, &none) < 0 && errno != EINTR)
+            die("poll");
         for (int i = 0; i < r.count; i++)
             for (int n = 0; n < BATCH_MAX && take_frame(&r, i); n++) continue;
     }

@@ -1,7 +1,8 @@
 // NCCL between processes of one host, for running measure/nccl.c without devices: operations stand on the fake device's
 // stream until it is waited for; what they send goes through a pipe for each ordered pair of a communicator's ranks, so
 // that an operation's data must be below a pipe's 64 KiB. FAKE_DEVICES: how many each host has (4). FAKE_CORRUPT: the
-// n-th receive of more than a float changes a byte, in every process.
+// n-th receive of more than a float changes a byte, in every process. FAKE_NCCL: where pipes are made
+// (/tmp).
 #include <assert.h>
 #include <fcntl.h>
 #include <nccl.h>
@@ -35,7 +36,10 @@ __attribute__((constructor)) static void begin(void)
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
 {
-    snprintf(id->internal, sizeof id->internal, "/tmp/fake_nccl.%ld.%d", (long)getpid(), communicators++);
+    const char *folder = getenv("FAKE_NCCL");
+    int length = snprintf(id->internal, sizeof id->internal, "%s/fake_nccl.%ld.%d",
+                          folder ? folder : "/tmp", (long)getpid(), communicators++);
+    assert(length < (int)sizeof id->internal);
     return ncclSuccess;
 }
 
