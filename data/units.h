@@ -24,7 +24,11 @@ enum transfer_part {
 };
 extern const char *const transfer_part_names[];         // "blocking", "link", "delay", "overhead"
 
-// x >= 0 to the nearest integer, halves up. Asserts that the result is below 2^53.
-int64_t round_half_up(double x);
+// What decimal fractions, held in binary, can take from a number of x: x / 2^44, at most 2^-6.
+long double same_within(long double x);
+// x >= 0 to the nearest integer, halves up, and what is less than a half by no more than that. Asserts that the result is below 2^53.
+int64_t round_half_up(long double x);
+// x >= y, or less by no more than x / 2^44.
+static inline bool reaches(long double x, long double y) { return x + x * 0x1p-44L >= y; }
 
 #endif

@@ -31,6 +31,7 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
         json_put_text(&w, "closed_form", v->closed_form);
     }
     json_put_count(&w, "terms_checked", v->terms_checked);
+    if (v->doubtful) json_put_count(&w, "doubtful_terms", v->doubtful);
     if (v->memory_bytes >= 0) json_put_count(&w, "memory_bytes", v->memory_bytes);
     if (v->memory_bytes >= 0 && v->published_bytes >= 0) {
         json_put_count(&w, "published_memory_bytes", v->published_bytes);

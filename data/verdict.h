@@ -20,7 +20,8 @@ struct verdict {
     int64_t replayed_ns;            // iteration time by the judge's own replay
     int64_t closed_form_ns;         // -1: none exists for this plan
     const char *closed_form;        // which
-    int64_t terms_checked;          // prices compared within 1 ns
+    int64_t terms_checked;          // priced terms that are the judge's
+    int64_t doubtful;               // of the judge's prices: so near to where rounding changes that one more or less would be as right
     // Of a device of the first rank: by the judge's own sums, and by a published formula (Fujii et al.). -1: not known, and
     // not for this model.
     int64_t memory_bytes, published_bytes;

@@ -26,32 +26,32 @@ static struct plan_extrapolation *find_or_add(struct finder *f, const char *cost
     return e;
 }
 
-static void note_range(struct finder *f, const char *cost, const char *gpu, const char *run, const char *what, double argument, double low, double high)
+static void note_range(struct finder *f, const char *cost, const char *gpu, const char *run, const char *what, real argument, double low, double high)
 {
     if (!(argument > 0) || !(high > 0) || (argument * tolerance >= low && argument <= high * tolerance)) return;
     struct plan_extrapolation *e = find_or_add(f, cost, gpu);
     double before = e->of ? plan_extrapolation_times(e) : 0;
     e->valid_low = low, e->valid_high = high;
-    e->least = fmin(e->least, argument);
-    e->greatest = fmax(e->greatest, argument);
+    e->least = fmin(e->least, (double)argument);
+    e->greatest = fmax(e->greatest, (double)argument);
     if (!(plan_extrapolation_times(e) > before)) return;
     e->of = arena_print(f->x->arena, "%s, %s", run, what);
 }
 
-static void note(struct finder *f, const char *cost, const char *gpu, const struct estimate *e, const char *run, const char *what, double argument)
+static void note(struct finder *f, const char *cost, const char *gpu, const struct estimate *e, const char *run, const char *what, real argument)
 {
     if (e->value > 0) note_range(f, cost, gpu, run, what, argument, e->valid_low, e->valid_high);
 }
 
 // ---- layers
 
-struct product { const char *what; double tokens, columns, inner; };
+struct product { const char *what; real tokens, columns, inner; };
 
 // A layer's products on one device; their FLOP are those of section 3.
-static int products_of(const struct pricing *x, const struct layer_run *run, double n, struct product *to)
+static int products_of(const struct pricing *x, const struct layer_run *run, real n, struct product *to)
 {
     int count = 0;
-    double ffn = run->kind == LAYER_MOE ? (double)run->experts.shared_ffn : x->f;
+    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
     if (run->kind == LAYER_HEAD) to[count++] = (struct product){"logits", n, x->v / x->t, x->h};
     if (run->kind != LAYER_BLOCK && run->kind != LAYER_MOE) return count;
     to[count++] = (struct product){"queries, keys and values", n, (x->q + 2 * x->kv) / x->t, x->h};
@@ -61,9 +61,9 @@ static int products_of(const struct pricing *x, const struct layer_run *run, dou
         to[count++] = (struct product){"ffn down", n, x->h, ffn / x->t};
     }
     if (run->kind == LAYER_MOE) {       // one expert's, on average
-        double routed = n * (double)run->experts.top_k * fmax(1, run->experts.imbalance) * x->x / (double)run->experts.experts;
-        to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * (double)run->experts.ffn / x->t, x->h};
-        to[count++] = (struct product){"an expert's ffn down", routed, x->h, (double)run->experts.ffn / x->t};
+        real routed = n * (real)run->experts.top_k * fmax(1, run->experts.imbalance) * x->x / (real)run->experts.experts;
+        to[count++] = (struct product){"an expert's ffn up", routed, (x->g - 1) * (real)run->experts.ffn / x->t, x->h};
+        to[count++] = (struct product){"an expert's ffn down", routed, x->h, (real)run->experts.ffn / x->t};
     }
     return count;
 }
@@ -79,12 +79,12 @@ static void note_layer(struct finder *f, const struct layer_run *run, int group,
     struct product products[8];
     bool learns = run_has_gradient(x, run);
     for (int i = 0, count = products_of(x, run, part.tokens, products); i < count; i++) {
-        double flop = 2 * products[i].tokens * products[i].columns * products[i].inner;
+        real flop = 2 * products[i].tokens * products[i].columns * products[i].inner;
         note(f, "gemm_flop_per_s", gpu, &rates->gemm_flop_per_s, run->name, products[i].what, flop);
         if (learns) note(f, "data_gradient_flop_per_s", gpu, &rates->data_gradient_flop_per_s, run->name, products[i].what, flop);
         if (learns && !run->frozen) note(f, "weight_gradient_flop_per_s", gpu, &rates->weight_gradient_flop_per_s, run->name, products[i].what, flop);
     }
-    double again = x->problem->job.layout.fused_attention ? 2.5 : 2, elementwise = work.memory - work.scores;
+    real again = x->problem->job.layout.fused_attention ? 2.5 : 2, elementwise = work.memory - work.scores;
     note(f, "attention_flop_per_s", gpu, &rates->attention_flop_per_s, run->name, "scores and context", work.attention);
     note(f, "memory_bytes_per_s", gpu, &g->memory_bytes_per_s, run->name, "norms and activations", elementwise);
     if (!learns) return;
@@ -94,7 +94,7 @@ static void note_layer(struct finder *f, const struct layer_run *run, int group,
 
 // ---- links
 
-static void note_table(struct finder *f, const struct collective_times *t, const char *run, const char *what, double bytes)
+static void note_table(struct finder *f, const struct collective_times *t, const char *run, const char *what, real bytes)
 {
     if (!t) return;
     const char *cost = arena_print(f->x->arena, "collectives: %s of %lld %s", t->send ? "messages" : "all-reduces", (long long)t->ranks,
@@ -110,7 +110,7 @@ static void note_messages(struct finder *f, const struct layer_run *run, int fro
 {
     const struct pricing *x = f->x;
     struct link_price link = link_of_stages(x, from, to);
-    double bytes = bytes_of_layer(x, run).message;
+    real bytes = bytes_of_layer(x, run).message;
     bool scattered = x->problem->job.scattered_messages && run->kind != LAYER_MEASURED && !x->problem->job.layout.sequence_parallel;
     for (int slice = 0; slice < x->priced->slice_count && link.table; slice++)
         note_table(f, link.table, run->name, "a message to the next stage", slice_of(x, slice).share * bytes / (scattered ? x->t : 1));

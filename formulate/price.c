@@ -7,21 +7,21 @@
 
 #include "formulate/pricing.h"
 
-static enum status round_term(int64_t *to, double value, const char *unit, const char *term, const char *of,
+static enum status round_term(int64_t *to, real value, const char *unit, const char *term, const char *of,
                               struct error *err)
 {
     if (!(value < JSON_COUNT_MAX - 1))
-        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, value, unit);
-    *to = round_half_up(fmax(value, 0));
+        return fail(err, BAD_INPUT, "%s of %s: %.6g %s is beyond what can be counted (2^53)", term, of, (double)value, unit);
+    *to = round_half_up(fmaxl(value, 0));
     return OK;
 }
 
-enum status round_time(int64_t *ns, double seconds, const char *term, const char *of, struct error *err)
+enum status round_time(int64_t *ns, real seconds, const char *term, const char *of, struct error *err)
 {
     return round_term(ns, seconds * 1e9, "ns", term, of, err);
 }
 
-enum status round_bytes(int64_t *bytes, double value, const char *term, const char *of, struct error *err)
+enum status round_bytes(int64_t *bytes, real value, const char *term, const char *of, struct error *err)
 {
     return round_term(bytes, value, "bytes", term, of, err);
 }
@@ -51,10 +51,10 @@ static void find_costs(struct pricing *x)
 }
 
 // The vocabulary is padded so that every tensor rank has the same part of it.
-static double padded(const struct shape *shape, double t)
+static real padded(const struct shape *shape, real t)
 {
-    double multiple = (double)shape->vocabulary_multiple * t;
-    return shape->vocabulary_multiple > 1 ? ceil((double)shape->vocabulary / multiple) * multiple : (double)shape->vocabulary;
+    real multiple = (real)shape->vocabulary_multiple * t;
+    return shape->vocabulary_multiple > 1 ? ceill((real)shape->vocabulary / multiple) * multiple : (real)shape->vocabulary;
 }
 
 struct pricing pricing_of(const struct problem *problem, struct priced *priced, struct arena *arena)
@@ -65,7 +65,7 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
                         .priced = priced,
                         .arena = arena,
                         .b = layout->micro_batch,
-                        .s = (double)problem->job.sequence,
+                        .s = (real)problem->job.sequence,
                         .c = layout->context,
                         .t = layout->tensor,
                         .d = layout->data,
@@ -76,8 +76,8 @@ struct pricing pricing_of(const struct problem *problem, struct priced *priced, 
                         .e = precision_bytes(problem->job.precision),
                         .e_g = problem->job.gradient_bytes_per_value};
     if (problem->model.has_shape) {
-        x.h = (double)shape->hidden, x.f = (double)shape->ffn, x.a = (double)shape->heads, x.w = (double)shape->head_width;
-        x.q = x.a * x.w, x.kv = (double)shape->kv_heads * x.w, x.v = padded(shape, x.t),
+        x.h = (real)shape->hidden, x.f = (real)shape->ffn, x.a = (real)shape->heads, x.w = (real)shape->head_width;
+        x.q = x.a * x.w, x.kv = (real)shape->kv_heads * x.w, x.v = padded(shape, x.t),
         x.g = shape->gated_ffn ? 3 : 2;
     }
     x.n = x.b * x.s / x.c;
@@ -139,21 +139,24 @@ static const char *reason_to_exclude(const struct pricing *x, int group)
     if (problem->job.layout.offload_optimizer && !(gpu->host_link_bytes_per_s.value > 0 && gpu->host_memory_bytes_per_s.value > 0))
         return arena_print(x->arena, "the costs of %s do not state what an offloaded optimizer needs: host_link_bytes_per_s, host_memory_bytes_per_s", nodes->gpu);
     if (problem->cluster.places.node_count && !node_slots(x, group))
-        return arena_print(x->arena, "a device group needs %.0f devices (tensor x context) of one node, and its nodes have %d", x->t * x->c, nodes->gpus_per_node);
+        return arena_print(x->arena, "a device group needs %.0f devices (tensor x context) of one node, and its nodes have %d", (double)(x->t * x->c), nodes->gpus_per_node);
     if (!problem->cluster.places.node_count && !group_slots(x, nodes))
-        return arena_print(x->arena, "a pipeline rank needs %.0f devices (tensor x context x data) and the group has room for none", x->D);
+        return arena_print(x->arena, "a pipeline rank needs %.0f devices (tensor x context x data) and the group has room for none", (double)x->D);
     if (lacks_network(x, group))
-        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", x->D);
+        return arena_print(x->arena, "stages of %.0f devices need a network between its nodes, and it has no NIC", (double)x->D);
     return NULL;
 }
 
+// Down to a whole number; what rounding has taken from one counts as that one.
+static real floor_raised(real x) { return floorl(x + same_within(x)); }
+
 // What may be asked of the allocator, and what stands outside of it.
-static double limit_of(const struct pricing *x, int group, double outside)
+static real limit_of(const struct pricing *x, int group, real outside)
 {
     const struct job *job = &x->problem->job;
-    double factor = x->problem->costs.allocator_factor.value;
-    double limit = floor((double)x->problem->cluster.groups[group].memory_bytes * job->memory_fraction) - (double)job->memory_margin_bytes;
-    return fmax(0, factor > 1 ? floor((limit - outside) / factor + outside) : limit);
+    real factor = x->problem->costs.allocator_factor.value;
+    real limit = floor_raised((real)x->problem->cluster.groups[group].memory_bytes * job->memory_fraction) - (real)job->memory_margin_bytes;
+    return fmaxl(0, factor > 1 ? floor_raised((limit - outside) / factor + outside) : limit);
 }
 
 static enum status price_groups(struct pricing *x, struct error *err)
@@ -164,7 +167,7 @@ static enum status price_groups(struct pricing *x, struct error *err)
     priced->groups = TAKE(x->arena, priced->group_count, struct priced_group);
     for (int i = 0; i < priced->group_count; i++) {
         const struct node_group *from = &problem->cluster.groups[i];
-        double outside = x->gpus[i] ? outside_bytes(x, i) : 0;
+        real outside = x->gpus[i] ? outside_bytes(x, i) : 0;
         struct priced_group *to = &priced->groups[i];
         *to = (struct priced_group){.name = from->name,
                                     .gpu = from->gpu,
@@ -271,7 +274,7 @@ enum status price_times(struct priced *priced, const struct problem *problem, st
 double price_outside_bytes(const struct problem *problem, int group)
 {
     struct pricing x = pricing_of(problem, NULL, NULL);
-    return x.gpus[group] ? outside_bytes(&x, group) : 0;
+    return x.gpus[group] ? (double)outside_bytes(&x, group) : 0;
 }
 
 enum status price_problem(struct priced *priced, const struct problem *problem, struct arena *arena, struct error *err)

@@ -5,26 +5,26 @@
 
 #include "formulate/pricing.h"
 
-const struct collective_times *find_collective(const struct pricing *x, int group, double ranks, bool between_nodes, bool send)
+const struct collective_times *find_collective(const struct pricing *x, int group, real ranks, bool between_nodes, bool send)
 {
     const struct costs *costs = &x->problem->costs;
     const char *gpu = x->problem->cluster.groups[group].gpu;
     for (int i = 0; i < costs->collective_count; i++) {
         const struct collective_times *t = &costs->collectives[i];
-        if ((double)t->ranks == ranks && t->between_nodes == between_nodes && t->send == send && !strcmp(t->gpu, gpu)) return t;
+        if ((real)t->ranks == ranks && t->between_nodes == between_nodes && t->send == send && !strcmp(t->gpu, gpu)) return t;
     }
     return NULL;
 }
 
-static double segment_price_s(const struct collective_times *table, double bytes)
+static real segment_price_s(const struct collective_times *table, real bytes)
 {
     const struct segment *s = table->segments;
-    while (s + 1 < table->segments + table->segment_count && s[1].from_bytes <= bytes) s++;
+    while (s + 1 < table->segments + table->segment_count && reaches(bytes, s[1].from_bytes)) s++;
     return s->seconds.value + (bytes - s->from_bytes) / s->bytes_per_s.value;
 }
 
 // Between two points a straight line of the logarithms.
-double table_price_s(const struct collective_times *table, double bytes)
+real table_price_s(const struct collective_times *table, real bytes)
 {
     int last = table->point_count - 1, at = 1;
     if (bytes <= 0) return 0;
@@ -32,11 +32,11 @@ double table_price_s(const struct collective_times *table, double bytes)
     if (bytes <= table->bytes[0]) return table->seconds[0];
     if (bytes >= table->bytes[last]) return bytes / table->bytes[last] * table->seconds[last];
     while (table->bytes[at] < bytes) at++;
-    double share = log(bytes / table->bytes[at - 1]) / log(table->bytes[at] / table->bytes[at - 1]);
-    return table->seconds[at - 1] * exp(share * log(table->seconds[at] / table->seconds[at - 1]));
+    real share = logl(bytes / table->bytes[at - 1]) / logl((real)table->bytes[at] / table->bytes[at - 1]);
+    return table->seconds[at - 1] * expl(share * logl((real)table->seconds[at] / table->seconds[at - 1]));
 }
 
-double all_reduce_price_s(const struct link_price *link, double bytes, double ranks)
+real all_reduce_price_s(const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
     if (link->table) return table_price_s(link->table, bytes);
@@ -44,27 +44,27 @@ double all_reduce_price_s(const struct link_price *link, double bytes, double ra
 }
 
 // Bytes of gradient that the ranks of a mean pipeline rank send together: the message whose table entry stands for all.
-static double mean_message(const struct pricing *x)
+static real mean_message(const struct pricing *x)
 {
     const struct model *model = &x->problem->model;
-    double bytes = 0;
+    real bytes = 0;
     for (int i = 0; i < model->run_count; i++) {
         const struct layer_run *run = &model->runs[i];
         bool measured = run->kind == LAYER_MEASURED;
-        bytes += run->count * (measured ? (double)run->measured.gradient_bytes : x->e_g * parameters_of(x, run).dense);
+        bytes += run->count * (measured ? (real)run->measured.gradient_bytes : x->e_g * parameters_of(x, run).dense);
     }
     return bytes / x->p;
 }
 
-double scatter_s(const struct pricing *x, const struct link_price *link, double bytes, double ranks)
+real scatter_s(const struct pricing *x, const struct link_price *link, real bytes, real ranks)
 {
     if (ranks <= 1) return 0;
     if (!link->table) return (ranks - 1) / ranks * bytes / link->bytes_per_s;
-    double message = mean_message(x);
+    real message = mean_message(x);
     return message > 0 ? bytes / message * table_price_s(link->table, message) / 2 : 0;
 }
 
-double scatter_latency_s(const struct link_price *link, double ranks)
+real scatter_latency_s(const struct link_price *link, real ranks)
 {
     return ranks <= 1 || link->table ? 0 : (ranks - 1) * link->latency_s;
 }

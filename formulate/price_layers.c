@@ -22,32 +22,32 @@ const struct layer_time *find_layer_time(const struct pricing *x, const char *ru
 }
 
 // Compute alone: forward, backward of inputs and weights together, and of that the weights' part.
-struct compute { double forward, backward, weight, attention; };
+struct compute { real forward, backward, weight, attention; };
 
 // What products reach: forward, for the gradients of inputs and of weights; FLOP per second.
-struct product_rates { double forward, data, weight; };
+struct product_rates { real forward, data, weight; };
 
-static double or_else(const struct estimate *stated, double otherwise) { return stated->value > 0 ? stated->value : otherwise; }
+static real or_else(const struct estimate *stated, real otherwise) { return stated->value > 0 ? stated->value : otherwise; }
 
 static struct product_rates product_rates_of(const struct pricing *x, const struct layer_run *run, int group)
 {
     const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
-    double forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
+    real forward = rates->gemm_flop_per_s.value, share = rates->misaligned_gemm_share.value;
     struct product_rates r = {forward, or_else(&rates->data_gradient_flop_per_s, forward), or_else(&rates->weight_gradient_flop_per_s, forward)};
-    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmod(x->v / x->t, 8) != 0;
+    bool misaligned = run->kind == LAYER_HEAD && share > 0 && fmodl(x->v, 8 * x->t) != 0;
     return misaligned ? (struct product_rates){r.forward * share, r.data * share, r.weight * share} : r;
 }
 
 // A pass over the layer's own matrices. Small batches over quantised weights are bound by reading them.
-static double matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, double rate, int group)
+static real matrices_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, real rate, int group)
 {
-    double seconds = work->linear / rate;
+    real seconds = work->linear / rate;
     if (!run->weight_bits) return seconds;
-    double values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
-    return fmax(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t / x->gpus[group]->memory_bytes_per_s.value);
+    real values = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * x->f;
+    return fmaxl(seconds, values * (run->weight_bits / 8.0 + 2.0 / 128) / x->t / x->gpus[group]->memory_bytes_per_s.value);
 }
 
-static double operands_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
+static real operands_s(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
 {
     const struct precision_costs *rates = run->kind == LAYER_HEAD ? x->head_rates[group] : x->rates[group];
     return rates->operand_bytes_per_s.value > 0 ? work->operands / rates->operand_bytes_per_s.value : 0;
@@ -56,9 +56,9 @@ static double operands_s(const struct pricing *x, const struct layer_run *run, c
 static struct compute compute_of(const struct pricing *x, const struct layer_run *run, const struct layer_work *work, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
-    double memory = gpu->memory_bytes_per_s.value, back = or_else(&gpu->backward_memory_bytes_per_s, memory);
-    double attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s, x->rates[group]->attention_flop_per_s.value);
-    double beta = x->problem->job.layout.fused_attention ? 2.5 : 2, operands = operands_s(x, run, work, group);
+    real memory = gpu->memory_bytes_per_s.value, back = or_else(&gpu->backward_memory_bytes_per_s, memory);
+    real attention_back = or_else(&x->rates[group]->backward_attention_flop_per_s, x->rates[group]->attention_flop_per_s.value);
+    real beta = x->problem->job.layout.fused_attention ? 2.5 : 2, operands = operands_s(x, run, work, group);
     struct product_rates rates = product_rates_of(x, run, group);
     struct compute c = {.attention = work->attention / x->rates[group]->attention_flop_per_s.value};
     c.forward = matrices_s(x, run, work, rates.forward, group) + operands + work->adapters / rates.forward + c.attention + (work->memory + work->casts) / memory;
@@ -75,8 +75,8 @@ static void finish_compute(const struct pricing *x, const struct layer_run *run,
 {
     const struct gpu_costs *gpu = x->gpus[group];
     bool block = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
-    double forward = block ? or_else(&gpu->forward_factor, 1) : 1, backward = block ? or_else(&gpu->backward_factor, 1) : 1;
-    double overhead = gpu->layer_overhead_s.value;
+    real forward = block ? or_else(&gpu->forward_factor, 1) : 1, backward = block ? or_else(&gpu->backward_factor, 1) : 1;
+    real overhead = gpu->layer_overhead_s.value;
     if (run->kind == LAYER_EMBEDDING) return;
     c->forward = forward * c->forward + overhead;
     c->backward = backward * c->backward + or_else(&gpu->backward_overhead_s, overhead);
@@ -91,24 +91,24 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
     struct slice whole = slice_of(&x, 0);
     struct layer_work work = work_of_layer(&x, layers, &whole);
     struct compute c = compute_of(&x, layers, &work, group);
-    *to = (struct layer_kernels){work.linear + work.adapters + work.attention, c.forward, c.backward,
-                                 c.attention + work.scores / x.gpus[group]->memory_bytes_per_s.value};
+    *to = (struct layer_kernels){(double)(work.linear + work.adapters + work.attention), (double)c.forward, (double)c.backward,
+                                 (double)(c.attention + work.scores / x.gpus[group]->memory_bytes_per_s.value)};
     return true;
 }
 
 // One after the other, or the one beside the other, which slows both.
-static double joined(const struct pricing *x, double pass, double gather)
+static real joined(const struct pricing *x, real pass, real gather)
 {
     if (!x->overlapped) return pass + gather;
-    return fmax(pass, gather) + x->problem->costs.overlap_slowdown.value * fmin(pass, gather);
+    return fmaxl(pass, gather) + x->problem->costs.overlap_slowdown.value * fminl(pass, gather);
 }
 
 // The host starts a block's collectives with its kernels, all of which the GPU may be waiting for; those of the end layers
 // come after.
-static double floored(const struct layer_run *run, double compute, double launch, double communication)
+static real floored(const struct layer_run *run, real compute, real launch, real communication)
 {
     bool ends = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
-    return ends ? fmax(compute, launch) + communication : fmax(compute + communication, launch);
+    return ends ? fmaxl(compute, launch) + communication : fmaxl(compute + communication, launch);
 }
 
 static struct layer_seconds by_formula(const struct pricing *x, const struct layer_run *run, int group, const struct slice *slice)
@@ -117,17 +117,17 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     struct compute c = compute_of(x, run, &work, group);
     finish_compute(x, run, group, &c);
     struct layer_gathers gathers = gathers_of_layer(x, run, group);
-    double launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm, backward_comm;
+    real launch = x->gpus[group]->layer_launch_s.value, twice = 2 * launch, forward_comm, backward_comm;
     bool recomputes = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
     communication_of_layer(x, run, group, slice, c.attention, &forward_comm, &backward_comm);
     if (run->kind == LAYER_EMBEDDING) twice = launch *= x->gpus[group]->embedding_launch_share.value;
-    double forward = floored(run, c.forward, launch, forward_comm);
+    real forward = floored(run, c.forward, launch, forward_comm);
     struct layer_seconds seconds = {.forward = joined(x, forward, gathers.weights_s)};
     if (!run_has_gradient(x, run)) return seconds;
     if (schedule_splits_backward(x->problem->job.layout.schedule)) {
-        double input = floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
+        real input = floored(run, c.backward - c.weight, c.weight > 0 ? launch : twice, backward_comm);
         seconds.backward = joined(x, input, gathers.weights_s);
-        seconds.weight = joined(x, c.weight > 0 ? fmax(c.weight, launch) : 0, gathers.gradients_s);
+        seconds.weight = joined(x, c.weight > 0 ? fmaxl(c.weight, launch) : 0, gathers.gradients_s);
     } else {
         seconds.backward = joined(x, floored(run, c.backward, twice, backward_comm), gathers.weights_s + gathers.gradients_s);
     }
@@ -138,10 +138,10 @@ static struct layer_seconds by_formula(const struct pricing *x, const struct lay
     return seconds;
 }
 
-static struct layer_seconds as_measured(const struct pricing *x, const struct layer_time *t, double share)
+static struct layer_seconds as_measured(const struct pricing *x, const struct layer_time *t, real share)
 {
     bool split = schedule_splits_backward(x->problem->job.layout.schedule);
-    double weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
+    real weight = !split ? 0 : t->weight_s > 0 ? t->weight_s : t->backward_s / 2;
     return (struct layer_seconds){share * t->forward_s, share * (t->backward_s - weight), share * weight, share * t->selective_s, share * t->full_s};
 }
 
@@ -180,7 +180,7 @@ enum status price_layer_times(struct pricing *x, int run, int group, struct erro
     const struct layer_run *layers = &x->problem->model.runs[run];
     const char *gpu = x->problem->cluster.groups[group].gpu;
     const struct layer_time *measured = find_layer_time(x, layers->name, gpu);
-    double seconds = measured ? measured->optimizer_s : optimizer_s(x, layers, group);
+    real seconds = measured ? measured->optimizer_s : optimizer_s(x, layers, group);
     for (int slice = 0; slice < x->priced->slice_count; slice++) TRY(price_slice(x, run, group, slice, err));
     const char *of = seconds < 1e6 ? layers->name : arena_print(x->arena, "run %s on group %s", layers->name, x->problem->cluster.groups[group].name);
     return round_time(&x->priced->runs[run].optimizer_ns[group], seconds, "optimizer time", of, err);

@@ -20,10 +20,10 @@ static struct link_price stated_price(const struct group_link *l)
 
 struct link_price intra_price(const struct pricing *x, const struct node_group *g)
 {
-    return (struct link_price){true, true, g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value, g->intra.latency_s, NULL};
+    return (struct link_price){true, true, (real)g->intra.bytes_per_s * x->problem->costs.intra_efficiency.value, g->intra.latency_s, NULL};
 }
 
-double efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
+real efficiency_of(const struct estimate *transfers, const struct estimate *all, bool transfer)
 {
     return transfer && transfers->value > 0 ? transfers->value : all->value;
 }
@@ -36,14 +36,14 @@ static const struct nic *find_nic(const struct node_group *g, enum nic_kind kind
 }
 
 // What one of `streams` at this end gets of all NICs of a kind; one_nic: a stream cannot use several.
-static double nic_share(const struct nic *nic, double efficiency, double streams, bool one_nic)
+static real nic_share(const struct nic *nic, real efficiency, real streams, bool one_nic)
 {
-    double sharing = one_nic && streams < nic->count ? nic->count : streams;
-    return nic->count * nic->link.bytes_per_s * efficiency / sharing;
+    real sharing = one_nic && streams < nic->count ? nic->count : streams;
+    return nic->count * (real)nic->link.bytes_per_s * efficiency / sharing;
 }
 
 // `transfer`: between stages.
-static struct link_price network_price(const struct pricing *x, int from, int to, double streams_from, double streams_to,
+static struct link_price network_price(const struct pricing *x, int from, int to, real streams_from, real streams_to,
                                        bool one_nic, bool transfer)
 {
     const struct costs *costs = &x->problem->costs;
@@ -55,30 +55,30 @@ static struct link_price network_price(const struct pricing *x, int from, int to
         const struct nic *one = find_nic(&cluster->groups[from], (enum nic_kind)kind),
                          *other = find_nic(&cluster->groups[to], (enum nic_kind)kind);
         if (!one || !other) continue;
-        double efficiency = efficiency_of(&costs->transfer_network_efficiency[kind], &costs->network_efficiency[kind], transfer);
-        double bandwidth =
-            fmin(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
-        if (!best.joined || bandwidth > best.bytes_per_s * (1 + 1e-12))     // less is a tie, up to rounding
-            best = (struct link_price){true, false, bandwidth, fmax(one->link.latency_s, other->link.latency_s), NULL};
+        real efficiency = efficiency_of(&costs->transfer_network_efficiency[kind], &costs->network_efficiency[kind], transfer);
+        real bandwidth =
+            fminl(nic_share(one, efficiency, streams_from, one_nic), nic_share(other, efficiency, streams_to, one_nic));
+        if (!best.joined || !reaches(best.bytes_per_s, bandwidth))      // less is a tie, up to rounding
+            best = (struct link_price){true, false, bandwidth, fmaxl(one->link.latency_s, other->link.latency_s), NULL};
     }
     return best;
 }
 
 // Between the nodes of a group, `streams` leaving each. A ring that leaves a node also passes through it: not faster
 // than intra.
-static struct link_price ring_price(const struct pricing *x, int group, double streams, bool one_nic)
+static struct link_price ring_price(const struct pricing *x, int group, real streams, bool one_nic)
 {
     const struct cluster *cluster = &x->problem->cluster;
     const struct node_group *g = &cluster->groups[group];
-    streams = fmin(g->gpus_per_node, streams);
+    streams = fminl(g->gpus_per_node, streams);
     struct link_price price = network_price(x, group, group, streams, streams, one_nic, false);
     if (price.joined && !find_stated(cluster, group, group))
-        price.bytes_per_s = fmin(price.bytes_per_s, intra_price(x, g).bytes_per_s);
+        price.bytes_per_s = fminl(price.bytes_per_s, intra_price(x, g).bytes_per_s);
     return price;
 }
 
 // Within a node, with the table measured there if there is one; else a ring over nodes.
-static struct link_price link_over(const struct pricing *x, int group, double devices, double ranks, double streams, bool one_nic)
+static struct link_price link_over(const struct pricing *x, int group, real devices, real ranks, real streams, bool one_nic)
 {
     const struct node_group *g = &x->problem->cluster.groups[group];
     bool leaves = devices > g->gpus_per_node;
@@ -126,11 +126,11 @@ static struct link_price one_way(const struct pricing *x, int from, int to)
     if (from == to && x->D * x->p <= a->gpus_per_node) {
         struct link_price price = intra_price(x, a);
         const struct costs *costs = &x->problem->costs;
-        price.bytes_per_s = a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
+        price.bytes_per_s = (real)a->intra.bytes_per_s * efficiency_of(&costs->transfer_intra_efficiency, &costs->intra_efficiency, true);
         find_sends(x, &price, from, to);
         return price;
     }
-    struct link_price price = network_price(x, from, to, fmin(a->gpus_per_node, x->D), fmin(b->gpus_per_node, x->D), true, true);
+    struct link_price price = network_price(x, from, to, fminl(a->gpus_per_node, x->D), fminl(b->gpus_per_node, x->D), true, true);
     find_sends(x, &price, from, to);
     return price;
 }

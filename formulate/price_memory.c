@@ -5,9 +5,9 @@
 #include "formulate/pricing.h"
 
 // Matrices of a block or of a memory layer's queries: what is sharded over tensor ranks, what is not.
-struct values { double sharded, whole, matrices; };
+struct values { real sharded, whole, matrices; };
 
-static struct values values_of_block(const struct pricing *x, double ffn)
+static struct values values_of_block(const struct pricing *x, real ffn)
 {
     const struct shape *shape = &x->problem->model.shape;
     struct values v = {.matrices = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn};
@@ -18,16 +18,16 @@ static struct values values_of_block(const struct pricing *x, double ffn)
 
 static struct values values_of_pool(const struct pricing *x, const struct pool_shape *pool)
 {
-    double heads = (double)pool->heads, key = (double)pool->key_width, width = (double)pool->width;
-    double norm = x->problem->model.shape.rms_norm ? x->h : 2 * x->h;
-    return (struct values){.whole = sqrt((double)pool->values) * heads * key + x->h * heads * key + width * x->h +
+    real heads = (real)pool->heads, key = (real)pool->key_width, width = (real)pool->width;
+    real norm = x->problem->model.shape.rms_norm ? x->h : 2 * x->h;
+    return (struct values){.whole = sqrtl((real)pool->values) * heads * key + x->h * heads * key + width * x->h +
                                     (pool->gated ? x->h * width : 0) + norm};
 }
 
 static struct values values_of_ends(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
-    double positions = (double)shape->positions * x->h;
+    real positions = (real)shape->positions * x->h;
     if (run->kind == LAYER_EMBEDDING) return (struct values){.sharded = x->v * x->h, .whole = positions};
     bool apart = !shape->tied_embeddings || x->p > 1;
     struct values v = {.sharded = apart ? x->v * x->h : 0, .whole = shape->rms_norm ? x->h : 2 * x->h};
@@ -36,7 +36,7 @@ static struct values values_of_ends(const struct pricing *x, const struct layer_
 }
 
 // A frozen layer keeps its values as they are, quantised where stated, and trains its adapters.
-static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run, const struct values *v, double all)
+static struct layer_parameters freeze(const struct pricing *x, const struct layer_run *run, const struct values *v, real all)
 {
     struct layer_parameters p = {.frozen_bytes = x->e * all};
     if (run->weight_bits) p.frozen_bytes += v->matrices / x->t * (run->weight_bits / 8.0 + 2.0 / 128 - x->e);
@@ -47,42 +47,42 @@ static struct layer_parameters freeze(const struct pricing *x, const struct laye
 struct layer_parameters parameters_of(const struct pricing *x, const struct layer_run *run)
 {
     struct values v = run->kind == LAYER_BLOCK    ? values_of_block(x, x->f)
-                      : run->kind == LAYER_MOE    ? values_of_block(x, (double)run->experts.shared_ffn)
+                      : run->kind == LAYER_MOE    ? values_of_block(x, (real)run->experts.shared_ffn)
                       : run->kind == LAYER_MEMORY ? values_of_pool(x, &run->pool)
                                                   : values_of_ends(x, run);
     struct layer_parameters p = {0, 0, 0, 0};
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
-        v.whole += x->h * (double)e->experts;
-        p.experts = x->g * x->h * (double)e->ffn * (double)e->experts / (x->x * x->t);
+        v.whole += x->h * (real)e->experts;
+        p.experts = x->g * x->h * (real)e->ffn * (real)e->experts / (x->x * x->t);
     }
-    if (run->kind == LAYER_MEMORY) p.pool = (double)run->pool.values * (double)run->pool.width / x->D;
+    if (run->kind == LAYER_MEMORY) p.pool = (real)run->pool.values * (real)run->pool.width / x->D;
     p.dense = v.sharded / x->t + v.whole;
     return run->frozen ? freeze(x, run, &v, p.dense + p.experts + p.pool) : p;
 }
 
 // Trained values that one device keeps, where ZeRO stages from `stage` on shard them.
-static double kept_values(const struct pricing *x, const struct layer_parameters *p, int stage)
+static real kept_values(const struct pricing *x, const struct layer_parameters *p, int stage)
 {
     if (x->zero < stage) return p->dense + p->experts + p->pool;
     return p->dense / x->R + p->experts / x->R_e + p->pool;
 }
 
-static double state_bytes(const struct pricing *x, const struct layer_parameters *p)
+static real state_bytes(const struct pricing *x, const struct layer_parameters *p)
 {
     const struct job *job = &x->problem->job;
     return job->adam ? (job->precision == FP32 ? 8 : 12) * kept_values(x, p, 1) : 0;
 }
 
-double optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
+real optimizer_s(const struct pricing *x, const struct layer_run *run, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     struct layer_parameters p = parameters_of(x, run);
-    double state = state_bytes(x, &p);
+    real state = state_bytes(x, &p);
     if (!x->problem->job.layout.offload_optimizer)
         return (2 * state + x->e_g * kept_values(x, &p, 2) + x->e * kept_values(x, &p, 3) + gpu->step_bytes_per_value.value * kept_values(x, &p, 1)) /
                gpu->memory_bytes_per_s.value;
-    double moved = (x->e_g + x->e) * kept_values(x, &p, 1);
+    real moved = (x->e_g + x->e) * kept_values(x, &p, 1);
     return moved / gpu->host_link_bytes_per_s.value + (2 * state + moved) / gpu->host_memory_bytes_per_s.value;
 }
 
@@ -99,15 +99,15 @@ static void add_trainer(const struct pricing *x, const struct layer_run *run, co
 
 static struct layer_bytes bytes_as_measured(const struct pricing *x, const struct measured_bytes *m)
 {
-    struct layer_bytes bytes = {.weight = (double)m->weight_bytes,
-                                .gradient = (double)m->gradient_bytes,
-                                .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (double)m->optimizer_bytes,
-                                .message = (double)m->boundary_bytes,
-                                .matrix_rows = (double)m->matrix_rows,
-                                .matrix_columns = (double)m->matrix_columns};
+    struct layer_bytes bytes = {.weight = (real)m->weight_bytes,
+                                .gradient = (real)m->gradient_bytes,
+                                .optimizer = x->problem->job.layout.offload_optimizer ? 0 : (real)m->optimizer_bytes,
+                                .message = (real)m->boundary_bytes,
+                                .matrix_rows = (real)m->matrix_rows,
+                                .matrix_columns = (real)m->matrix_columns};
     for (int mode = 0; mode < 3; mode++) {
-        bytes.stash[mode] = (double)m->stash_bytes[mode];
-        bytes.working[mode] = (double)m->working_bytes[mode];
+        bytes.stash[mode] = (real)m->stash_bytes[mode];
+        bytes.working[mode] = (real)m->working_bytes[mode];
     }
     return bytes;
 }
@@ -127,14 +127,14 @@ struct layer_bytes bytes_of_layer(const struct pricing *x, const struct layer_ru
     return bytes;
 }
 
-double outside_bytes(const struct pricing *x, int group)
+real outside_bytes(const struct pricing *x, int group)
 {
     const struct gpu_costs *gpu = x->gpus[group];
     int dimensions = (x->t > 1) + (x->c > 1) + (x->d > 1) + (x->p > 1) + (x->x > 1);
-    return gpu->constant_bytes.value + dimensions * gpu->communicator_bytes.value;
+    return gpu->constant_bytes.value + dimensions * (real)gpu->communicator_bytes.value;
 }
 
-double inside_bytes(const struct pricing *x, int group)
+real inside_bytes(const struct pricing *x, int group)
 {
     return x->problem->job.trainer == TRAINER_DEEPSPEED ? 5e8 * x->e_g : x->gpus[group]->library_bytes.value;
 }

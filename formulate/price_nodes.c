@@ -122,10 +122,10 @@ static enum status price_ring(const struct pricing *y, int run, int option, int6
     const struct priced_places *p = y->priced->places;
     *ns = PRICE_NONE;
     if (!may_stand_in_a_ring(y, y->node_from, y->node_to) || !link_of_nodes(y, y->node_from, y->node_to, true).joined) return OK;
-    double seconds = 0;
+    real seconds = 0;
     for (int end = 0; end < 2; end++) {
         int group = p->nodes[end ? y->node_to : y->node_from].group;
-        seconds = fmax(seconds, run < 0 ? stage_sync_s(y, group) : layer_sync_s(y, &y->problem->model.runs[run], option, group));
+        seconds = fmaxl(seconds, run < 0 ? stage_sync_s(y, group) : layer_sync_s(y, &y->problem->model.runs[run], option, group));
     }
     return round_time(ns, seconds, "gradient sync time", p->nodes[y->node_from].name, err);
 }
@@ -162,14 +162,14 @@ static enum status price_embeddings(struct pricing *x, struct error *err)
     struct priced_places *p = x->priced->places;
     if (!x->priced->has_embedding_sync) return OK;
     p->embedding_sync_ns = TAKE(x->arena, (size_t)p->node_count * (size_t)p->node_count, int64_t);
-    double bytes = x->e_g * x->v * x->h / x->t;
+    real bytes = x->e_g * x->v * x->h / x->t;
     for (int from = 0; from < p->node_count; from++)
         for (int to = 0; to < p->node_count; to++) {
             int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
             struct message_ends ends = ends_of(x, from, to);
             *ns = PRICE_NONE;
             if (!ends.there.joined) continue;
-            double seconds = fmax(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
+            real seconds = fmaxl(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
             TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
         }
     return OK;
@@ -233,11 +233,11 @@ static void relax_groups(struct pricing *x)
 }
 
 // Time of all layers on a group.
-static double load_of(const struct priced *priced, int group)
+static real load_of(const struct priced *priced, int group)
 {
-    double load = 0;
+    real load = 0;
     for (int run = 0; run < priced->run_count; run++)
-        load += priced->runs[run].count * ((double)priced->runs[run].forward_ns[group] + (double)priced->runs[run].backward_ns[group]);
+        load += priced->runs[run].count * ((real)priced->runs[run].forward_ns[group] + (real)priced->runs[run].backward_ns[group]);
     return load;
 }
 

@@ -3,20 +3,20 @@
 // counts there; messages are not divided over tensor ranks, and every block has 16 h^2 parameters.
 #include "formulate/pricing.h"
 
-static const double parameters_of_block = 16;       // x h^2, of a GPT
+static const real parameters_of_block = 16;       // x h^2, of a GPT
 
 // Bytes that a tensor rank of the first stage has to sum up.
-static double gradient_bytes(const struct pricing *x, int blocks_per_stage)
+static real gradient_bytes(const struct pricing *x, int blocks_per_stage)
 {
-    double embedding = x->h * (double)x->problem->model.shape.vocabulary;
+    real embedding = x->h * (real)x->problem->model.shape.vocabulary;
     return (embedding + blocks_per_stage * parameters_of_block * x->h * x->h) / x->t * x->e;
 }
 
-static double passes_of_ring(double ranks) { return 2 * (ranks - 1) / ranks; }
+static real passes_of_ring(real ranks) { return 2 * (ranks - 1) / ranks; }
 
 static bool is_pair(const struct priced_places *p, int from, int to) { return from != to && p->nodes[from].slots && p->nodes[to].slots; }
 
-static enum status price_pair(struct pricing *x, int from, int to, double message, double ring, struct error *err)
+static enum status price_pair(struct pricing *x, int from, int to, real message, real ring, struct error *err)
 {
     const struct priced_places *p = x->priced->places;
     size_t pair = (size_t)from * (size_t)p->node_count + (size_t)to;
@@ -41,11 +41,11 @@ enum status price_pipette(struct pricing *x, struct error *err)
     to->hop_ns = TAKE(x->arena, pairs, int64_t);
     to->ring_ns = TAKE(x->arena, pairs, int64_t);
     to->inner_ns = TAKE(x->arena, p->node_count, int64_t);
-    double message = x->b * x->s * x->h * x->e, gradient = gradient_bytes(x, to->blocks_per_stage);
-    double ring = passes_of_ring(x->d / to->replicas_per_node) * gradient, inner = passes_of_ring(to->replicas_per_node) * gradient;
+    real message = x->b * x->s * x->h * x->e, gradient = gradient_bytes(x, to->blocks_per_stage);
+    real ring = passes_of_ring(x->d / to->replicas_per_node) * gradient, inner = passes_of_ring(to->replicas_per_node) * gradient;
     for (int from = 0; from < p->node_count; from++) {
         for (int next = 0; next < p->node_count; next++) TRY(price_pair(x, from, next, message, ring, err));
-        double bytes_per_s = link_of_nodes(x, from, from, true).bytes_per_s;
+        real bytes_per_s = link_of_nodes(x, from, from, true).bytes_per_s;
         TRY(round_time(&to->inner_ns[from], inner / bytes_per_s, "ring within a node of the objective pipette", p->nodes[from].name, err));
     }
     return OK;

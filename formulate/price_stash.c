@@ -5,38 +5,38 @@
 #include "formulate/pricing.h"
 
 // Softmax output, dropout mask and dropout output of the scores; the fused kernel keeps none.
-static double scores_kept(const struct pricing *x)
+static real scores_kept(const struct pricing *x)
 {
     if (x->problem->job.layout.fused_attention) return 0;
     return (x->problem->model.shape.dropout ? 5 : 2) * x->a * x->s * x->n * x->e / 2 / x->t;
 }
 
-static double routed_of(const struct pricing *x, const struct layer_run *run)
+static real routed_of(const struct pricing *x, const struct layer_run *run)
 {
-    return run->kind == LAYER_MOE ? x->n * (double)run->experts.top_k * fmax(1, run->experts.imbalance) : 0;
+    return run->kind == LAYER_MOE ? x->n * (real)run->experts.top_k * fmaxl(1, run->experts.imbalance) : 0;
 }
 
 // Mode none, without the scores.
-static double stash_of_block(const struct pricing *x, const struct layer_run *run)
+static real stash_of_block(const struct pricing *x, const struct layer_run *run)
 {
     const struct shape *shape = &x->problem->model.shape;
-    double width = x->e / 2, masks = shape->dropout ? 2 : 0, y = shape->gated_ffn ? 8 : 4, inputs = 8;
-    double ffn = run->kind == LAYER_MOE ? (double)run->experts.shared_ffn : x->f, routed = routed_of(x, run);
+    real width = x->e / 2, masks = shape->dropout ? 2 : 0, y = shape->gated_ffn ? 8 : 4, inputs = 8;
+    real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f, routed = routed_of(x, run);
     if (run->frozen && !run->adapter_rank && run->kind == LAYER_BLOCK) inputs = 4, y /= 2;     // no input of a matrix is needed
-    double bytes = x->n * x->h * x->u * (inputs + masks) * width + x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
+    real bytes = x->n * x->h * x->u * (inputs + masks) * width + x->n * (2 * x->q + 2 * (x->q + 2 * x->kv) + y * ffn) * width / x->t;
     if (run->kind == LAYER_MOE)
-        bytes += x->e * routed * (2 * x->h + y / 2 * (double)run->experts.ffn / x->t) + 8 * x->n * (double)run->experts.experts / x->t +
-                 8 * x->n * (double)run->experts.top_k / x->t;
+        bytes += x->e * routed * (2 * x->h + y / 2 * (real)run->experts.ffn / x->t) + 8 * x->n * (real)run->experts.experts / x->t +
+                 8 * x->n * (real)run->experts.top_k / x->t;
     return bytes + x->e * x->n * run->adapter_rank * (4 + x->g);
 }
 
 // Gradients of a block's activations while it runs backward, and its buffers.
-static double transient_of_block(const struct pricing *x, const struct layer_run *run, bool has_gradient)
+static real transient_of_block(const struct pricing *x, const struct layer_run *run, bool has_gradient)
 {
     const struct shape *shape = &x->problem->model.shape;
-    double y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
-    double wide = run->kind == LAYER_MOE ? x->n * (double)run->experts.shared_ffn + routed * (double)run->experts.ffn : x->n * x->f;
-    double bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t;
+    real y = shape->gated_ffn ? 8 : 4, routed = routed_of(x, run);
+    real wide = run->kind == LAYER_MOE ? x->n * (real)run->experts.shared_ffn + routed * (real)run->experts.ffn : x->n * x->f;
+    real bytes = x->e * x->n * x->h * x->u + x->e * y * wide / x->t;
     if (has_gradient && !x->problem->job.layout.fused_attention) bytes += 4 * x->b * (x->a / x->t) * x->s * (x->s / x->c) * x->e / 2;
     if (x->c > 1) bytes += 4 * x->n * (x->kv / x->t) * x->e;
     if (run->kind == LAYER_MOE && x->x > 1) bytes += x->e * x->h * (routed / x->t + routed);
@@ -45,8 +45,8 @@ static double transient_of_block(const struct pricing *x, const struct layer_run
 
 static void block(const struct pricing *x, const struct layer_run *run, bool has_gradient, struct layer_bytes *bytes)
 {
-    double kept = stash_of_block(x, run), scores = scores_kept(x), transient = transient_of_block(x, run, has_gradient);
-    double stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u}, again[3] = {0, scores, kept + scores};
+    real kept = stash_of_block(x, run), scores = scores_kept(x), transient = transient_of_block(x, run, has_gradient);
+    real stash[3] = {kept + scores, kept, x->e * x->n * x->h * x->u}, again[3] = {0, scores, kept + scores};
     for (int mode = 0; mode < 3; mode++) {
         bytes->stash[mode] = has_gradient ? stash[mode] : 0;
         bytes->working[mode] = transient + (has_gradient ? again[mode] : 0);
@@ -58,19 +58,19 @@ static void block(const struct pricing *x, const struct layer_run *run, bool has
 static void head(const struct pricing *x, bool has_gradient, struct layer_bytes *bytes)
 {
     const struct job *job = &x->problem->job;
-    double logits = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
-    double values = job->precision == FP32 ? 4 : x->e + 4;
+    real logits = x->n * x->v / x->t, input = 2 * x->e * x->n * x->h * x->u;
+    real values = job->precision == FP32 ? 4 : x->e + 4;
     if (job->trainer == TRAINER_DEEPSPEED) values = 8;
     else if (job->fused_loss) values += 4;
     bool one = job->layout.schedule == SCHEDULE_1F1B || job->layout.schedule == SCHEDULE_INTERLEAVED;
-    double stash = one || !has_gradient ? 0 : input + 4 * logits;
+    real stash = one || !has_gradient ? 0 : input + 4 * logits;
     for (int mode = 0; mode < 3; mode++) bytes->stash[mode] = stash, bytes->working[mode] = values * logits + input - stash;
 }
 
 static void pool(const struct pricing *x, const struct pool_shape *p, bool has_gradient, struct layer_bytes *bytes)
 {
-    double n = x->n / x->t, message = x->e * x->n * x->h * x->u, width = (double)p->width;
-    double stash = message + n * ((double)p->heads * (double)p->key_width * x->e + 8 * (double)p->heads * (double)p->top_k +
+    real n = x->n / x->t, message = x->e * x->n * x->h * x->u, width = (real)p->width;
+    real stash = message + n * ((real)p->heads * (real)p->key_width * x->e + 8 * (real)p->heads * (real)p->top_k +
                                   width * x->e * (p->gated ? 3 : 1));
     for (int mode = 0; mode < 3; mode++) {
         bytes->stash[mode] = has_gradient ? stash : 0;
@@ -81,7 +81,7 @@ static void pool(const struct pricing *x, const struct pool_shape *p, bool has_g
 void stash_of_layer(const struct pricing *x, const struct layer_run *run, const struct layer_parameters *parameters, struct layer_bytes *bytes)
 {
     bool has_gradient = run_has_gradient(x, run);
-    double whole = parameters->dense + parameters->experts, sharded = 0;
+    real whole = parameters->dense + parameters->experts, sharded = 0;
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) block(x, run, has_gradient, bytes);
     else if (run->kind == LAYER_HEAD) head(x, has_gradient, bytes);
     else if (run->kind == LAYER_MEMORY) pool(x, &run->pool, has_gradient, bytes);

@@ -5,7 +5,7 @@
 #include "formulate/pricing.h"
 
 enum { MATRICES_MAX = 5 };
-struct matrix { double rows, columns; };
+struct matrix { real rows, columns; };
 
 // The weight matrices of a run that low-rank compression applies to.
 static int matrices_of(const struct pricing *x, const struct layer_run *run, struct matrix *matrices)
@@ -13,29 +13,29 @@ static int matrices_of(const struct pricing *x, const struct layer_run *run, str
     int count = 0;
     if (run->frozen) return 0;
     if (run->kind == LAYER_BLOCK || run->kind == LAYER_MOE) {
-        double ffn = run->kind == LAYER_MOE ? (double)run->experts.shared_ffn : x->f;
+        real ffn = run->kind == LAYER_MOE ? (real)run->experts.shared_ffn : x->f;
         matrices[count++] = (struct matrix){x->h, (x->q + 2 * x->kv) / x->t};
         matrices[count++] = (struct matrix){x->q / x->t, x->h};
         for (int i = 1; i < (int)x->g && ffn > 0; i++) matrices[count++] = (struct matrix){x->h, ffn / x->t};
         if (ffn > 0) matrices[count++] = (struct matrix){ffn / x->t, x->h};
     } else if (run->kind == LAYER_MEASURED && run->measured.matrix_rows > 0 && run->measured.matrix_columns > 0) {
-        matrices[count++] = (struct matrix){(double)run->measured.matrix_rows, (double)run->measured.matrix_columns};
+        matrices[count++] = (struct matrix){(real)run->measured.matrix_rows, (real)run->measured.matrix_columns};
     }
     return count;
 }
 
 // What an option does to the sync of one layer.
-struct compression { double saved_bytes, flop, traffic, feedback_bytes; int matrix_count; };
+struct compression { real saved_bytes, flop, traffic, feedback_bytes; int matrix_count; };
 
-static struct compression compress(const struct pricing *x, const struct layer_run *run, double rank)
+static struct compression compress(const struct pricing *x, const struct layer_run *run, real rank)
 {
     struct matrix matrices[MATRICES_MAX];
     struct compression all = {0, 0, 0, 0, 0};
     int count = rank > 0 && x->zero < 2 ? matrices_of(x, run, matrices) : 0;
     for (int i = 0; i < count; i++) {
-        double rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
+        real rows = matrices[i].rows, columns = matrices[i].columns, values = rows * columns,
                sent = rank * (rows + columns);
-        if (sent >= values) continue;
+        if (reaches(sent, values)) continue;
         all.saved_bytes += x->e_g * (values - sent);
         all.feedback_bytes += x->e_g * values;
         all.traffic += 2 * x->e_g * (values + sent);
@@ -46,10 +46,10 @@ static struct compression compress(const struct pricing *x, const struct layer_r
 }
 
 // Bytes a layer sends in its sync: gradients and weights, and of the experts those of their own ranks.
-struct sent { double gradient, weight, expert_gradient, expert_weight; };
+struct sent { real gradient, weight, expert_gradient, expert_weight; };
 
 // With fused embedding sync the shared matrix goes elsewhere.
-static double shared_values(const struct pricing *x, const struct layer_run *run)
+static real shared_values(const struct pricing *x, const struct layer_run *run)
 {
     const struct model *model = &x->problem->model;
     bool shared = run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD;
@@ -58,12 +58,12 @@ static double shared_values(const struct pricing *x, const struct layer_run *run
 
 static struct sent sent_of(const struct pricing *x, const struct layer_run *run, const struct compression *compression)
 {
-    struct sent sent = {(double)run->measured.gradient_bytes, (double)run->measured.weight_bytes, 0, 0};
+    struct sent sent = {(real)run->measured.gradient_bytes, (real)run->measured.weight_bytes, 0, 0};
     if (run->kind != LAYER_MEASURED) {
         struct layer_parameters p = parameters_of(x, run);
-        sent = (struct sent){x->e_g * fmax(0, p.dense - shared_values(x, run)), x->e * p.dense, x->e_g * p.experts, x->e * p.experts};
+        sent = (struct sent){x->e_g * fmaxl(0, p.dense - shared_values(x, run)), x->e * p.dense, x->e_g * p.experts, x->e * p.experts};
     }
-    sent.gradient = fmax(0, sent.gradient - compression->saved_bytes);
+    sent.gradient = fmaxl(0, sent.gradient - compression->saved_bytes);
     return sent;
 }
 
@@ -81,7 +81,7 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
     struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
     struct layer_parameters p = parameters_of(x, run);
     bool dense = p.dense > 0, experts = p.experts > 0;
-    double latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
+    real latency = (dense ? scatter_latency_s(&link, x->R) : 0) + (experts ? scatter_latency_s(&expert_link, x->R_e) : 0);
     gathers.gradients_s = scatter_s(x, &link, x->e_g * p.dense, x->R) + scatter_s(x, &expert_link, x->e_g * p.experts, x->R_e) + latency;
     if (x->zero < 3) return gathers;
     if (!dense && p.frozen_bytes > 0) latency += scatter_latency_s(&link, x->R);
@@ -90,23 +90,23 @@ struct layer_gathers gathers_of_layer(const struct pricing *x, const struct laye
 }
 
 // Without a barrier the weights are gathered under the next iteration's forward, and only what outlasts the layer's shows.
-static double gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group, double gather)
+static real gather_exposed_s(const struct pricing *x, const struct layer_run *run, int group, real gather)
 {
     if (x->problem->job.layout.barrier || !x->overlapped) return gather;
-    double forward = 0;
+    real forward = 0;
     for (int slice = 0; slice < x->problem->job.layout.slice_count; slice++) forward += seconds_of_layer(x, run, group, slice).forward;
-    return fmax(0, gather - forward);
+    return fmaxl(0, gather - forward);
 }
 
-static double sync_s(const struct pricing *x, const struct layer_run *run, const struct compression *compression, int group)
+static real sync_s(const struct pricing *x, const struct layer_run *run, const struct compression *compression, int group)
 {
     int zero = zero_of(x, run, group);
     if (x->R <= 1 || zero == 3) return 0;
     struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
     struct sent sent = sent_of(x, run, compression);
-    double scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
-    double seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
-    double gather = scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
+    real scatter = scatter_s(x, &link, sent.gradient, x->R) + scatter_s(x, &expert_link, sent.expert_gradient, x->R_e);
+    real seconds = zero == 0 ? 2 * scatter : zero == 1 ? scatter : 0;
+    real gather = scatter_s(x, &link, sent.weight, x->R) + scatter_s(x, &expert_link, sent.expert_weight, x->R_e);
     if (zero) seconds += gather_exposed_s(x, run, group, gather);
     if (!compression->matrix_count) return seconds;
     const struct gpu_costs *gpu = x->gpus[group];
@@ -114,7 +114,7 @@ static double sync_s(const struct pricing *x, const struct layer_run *run, const
            2 * compression->matrix_count * gpu->compression_overhead_s.value;
 }
 
-double layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)
+real layer_sync_s(const struct pricing *x, const struct layer_run *run, int option, int group)
 {
     struct compression compression = compress(x, run, x->priced->gradient_options[option].rank);
     return sync_s(x, run, &compression, group);
@@ -151,11 +151,11 @@ static int rounds_of(const struct pricing *x, int group, bool experts)
     return most;
 }
 
-double stage_sync_s(const struct pricing *x, int group)
+real stage_sync_s(const struct pricing *x, int group)
 {
     if (x->R <= 1) return 0;
     struct link_price link = link_of_gradient_sync(x, group), expert_link = link_of_expert_sync(x, group);
-    double latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
+    real latency = rounds_of(x, group, false) * scatter_latency_s(&link, x->R);
     if (x->has_trained_experts) latency += rounds_of(x, group, true) * scatter_latency_s(&expert_link, x->R_e);
     return latency;
 }
@@ -185,7 +185,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
     const struct model *model = &x->problem->model;
     priced->has_embedding_sync = model->has_shape && model->shape.tied_embeddings && x->p > 1 && embeddings_are_trained(model);
     priced->embedding_sync_ns = TAKE(x->arena, priced->group_count * priced->group_count, int64_t);
-    double bytes = x->e_g * x->v * x->h / x->t, ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
+    real bytes = x->e_g * x->v * x->h / x->t, ranks = x->problem->job.layout.fused_embedding_sync ? 2 * x->R : 2;
     for (int from = 0; from < priced->group_count; from++)
         for (int to = 0; to < priced->group_count; to++) {
             int64_t *ns = &priced->embedding_sync_ns[from * priced->group_count + to];
@@ -193,7 +193,7 @@ enum status price_embedding_sync(struct pricing *x, struct error *err)
             *ns = there.joined ? 0 : PRICE_NONE;
             if (!there.joined || !priced->has_embedding_sync) continue;
             there.table = back.table = NULL;
-            double seconds = fmax(all_reduce_price_s(&there, bytes, ranks), all_reduce_price_s(&back, bytes, ranks));
+            real seconds = fmaxl(all_reduce_price_s(&there, bytes, ranks), all_reduce_price_s(&back, bytes, ranks));
             TRY(round_time(ns, seconds, "embedding sync time", priced->groups[from].name, err));
         }
     return OK;

@@ -15,46 +15,46 @@ static int find_class(const struct message *messages, int count, const struct me
 }
 
 // Bytes of the low-rank form; 0 where it would not be smaller, and the message stays as it is.
-static double compressed_bytes(const struct pricing *x, const struct message *m, double rank)
+static real compressed_bytes(const struct pricing *x, const struct message *m, real rank)
 {
     if (rank <= 0 || m->rows <= 0 || m->columns <= 0 || !m->returns) return 0;
-    double bytes = x->e * rank * (m->rows + m->columns);
-    return bytes < m->bytes ? bytes : 0;
+    real bytes = x->e * rank * (m->rows + m->columns);
+    return reaches(bytes, m->bytes) ? 0 : bytes;
 }
 
 // What one device sends. Where tensor ranks hold the same message, each may send its part alone.
-static double sent_bytes(const struct pricing *x, const struct message *m, double rank)
+static real sent_bytes(const struct pricing *x, const struct message *m, real rank)
 {
-    double compressed = compressed_bytes(x, m, rank);
+    real compressed = compressed_bytes(x, m, rank);
     if (compressed > 0) return compressed;
     return m->scattered ? m->bytes / x->t : m->bytes;
 }
 
-double low_rank_traffic_s(const struct pricing *x, int group, double bytes)
+real low_rank_traffic_s(const struct pricing *x, int group, real bytes)
 {
-    double rate = x->rates[group]->low_rank_bytes_per_s.value;
+    real rate = x->rates[group]->low_rank_bytes_per_s.value;
     return rate > 0 ? bytes / rate : 0;
 }
 
 // Compress and orthogonalise on the sender, decompress on the receiver.
-static double compression_s(const struct pricing *x, const struct message *m, double rank, int sender, int receiver)
+static real compression_s(const struct pricing *x, const struct message *m, real rank, int sender, int receiver)
 {
     const struct gpu_costs *sends = x->gpus[sender], *receives = x->gpus[receiver];
-    double sends_rate = x->rates[sender]->low_rank_flop_per_s.value, receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
-    double bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
+    real sends_rate = x->rates[sender]->low_rank_flop_per_s.value, receives_rate = x->rates[receiver]->low_rank_flop_per_s.value;
+    real bytes = x->e * (m->rows * m->columns + rank * (m->rows + m->columns));
     return low_rank_traffic_s(x, sender, bytes) + low_rank_traffic_s(x, receiver, bytes) + (4 * m->rows * m->columns * rank + 2 * m->rows * rank * rank) / sends_rate + sends->compression_overhead_s.value +
            2 * m->rows * m->columns * rank / receives_rate + receives->compression_overhead_s.value;
 }
 
 // The parts of one transfer of `bytes`, with `extra_s` of work that delays this message alone.
-static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, double bytes,
-                               double extra_s, struct error *err)
+static enum status price_parts(const struct pricing *x, int64_t *parts, const struct link_price *link, real bytes,
+                               real extra_s, struct error *err)
 {
     const double *share = costs_transfer_share(&x->problem->costs, x->problem->job.layout.schedule);
-    double size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
+    real size_s = link->table ? table_price_s(link->table, bytes) : bytes / link->bytes_per_s;
     if (bytes > 0) size_s += x->problem->costs.transfer_launch_s.value;
     for (int part = 0; part < PART_COUNT; part++) {
-        double seconds = share[part] * size_s + (part == PART_DELAY ? link->latency_s + extra_s : 0);
+        real seconds = share[part] * size_s + (part == PART_DELAY ? link->latency_s + extra_s : 0);
         TRY(round_time(&parts[part], seconds, "transfer time", transfer_part_names[part], err));
     }
     return OK;
@@ -64,7 +64,7 @@ enum status price_message(const struct pricing *x, const struct message *m, cons
                           int64_t **backward_ns, size_t at, struct error *err)
 {
     const struct priced *priced = x->priced;
-    double share = slice_of(x, slice).share;
+    real share = slice_of(x, slice).share;
     if (!ends->there.joined) {
         for (int part = 0; part < PART_COUNT; part++) {
             forward_ns[at + (size_t)part] = PRICE_NONE;
@@ -74,8 +74,8 @@ enum status price_message(const struct pricing *x, const struct message *m, cons
     }
     TRY(price_parts(x, &forward_ns[at], &ends->there, share * sent_bytes(x, m, 0), 0, err));
     for (int option = 0; option < priced->boundary_option_count && m->returns; option++) {
-        double rank = priced->boundary_options[option].rank;
-        double work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
+        real rank = priced->boundary_options[option].rank;
+        real work_s = compressed_bytes(x, m, rank) > 0 ? compression_s(x, m, rank, ends->to, ends->from) : 0;
         TRY(price_parts(x, &backward_ns[option][at], &ends->back, share * sent_bytes(x, m, rank), work_s, err));
     }
     return OK;

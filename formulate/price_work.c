@@ -7,10 +7,10 @@
 struct slice slice_of(const struct pricing *x, int slice)
 {
     const struct layout *layout = &x->problem->job.layout;
-    double length = x->s, before = 0;
+    real length = x->s, before = 0;
     if (layout->slice_count > 1) {
-        length = (double)layout->slices[slice];
-        for (int i = 0; i < slice; i++) before += (double)layout->slices[i];
+        length = (real)layout->slices[slice];
+        for (int i = 0; i < slice; i++) before += (real)layout->slices[i];
     }
     return (struct slice){.tokens = x->b * length / x->c,
                           .score_cells = x->b * length * ((before + length) / x->c),
@@ -19,16 +19,16 @@ struct slice slice_of(const struct pricing *x, int slice)
 }
 
 // Inputs of the matrices, written once more in 8 bits and read again.
-static double cast_bytes(const struct pricing *x, double n, double ffn)
+static real cast_bytes(const struct pricing *x, real n, real ffn)
 {
     return x->problem->job.precision == FP8 ? 4 * n * (2 * x->h + x->q / x->t + ffn / x->t) : 0;
 }
 
 // Queries, keys and values from one product, as are gate and up: inputs, weights, outputs of each.
-static double operand_bytes(const struct pricing *x, double n, double ffn)
+static real operand_bytes(const struct pricing *x, real n, real ffn)
 {
-    double weights = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
-    double inner = 2 * x->q + 2 * x->kv + x->g * ffn, outer = ffn > 0 ? 4 : 2;
+    real weights = x->h * (x->q + 2 * x->kv) + x->q * x->h + x->g * x->h * ffn;
+    real inner = 2 * x->q + 2 * x->kv + x->g * ffn, outer = ffn > 0 ? 4 : 2;
     return x->e * (weights / x->t + n * (outer * x->h + inner / x->t));
 }
 
@@ -42,21 +42,21 @@ static void add_attention(const struct pricing *x, const struct slice *slice, st
 
 static struct layer_work work_of_block(const struct pricing *x, const struct layer_run *run, const struct slice *slice)
 {
-    double n = slice->tokens, attention = x->h * (x->q + 2 * x->kv) + x->q * x->h;
+    real n = slice->tokens, attention = x->h * (x->q + 2 * x->kv) + x->q * x->h;
     struct layer_work work = {.memory = 10 * n * x->h * x->e * x->u};
     if (run->kind == LAYER_MOE) {
         const struct expert_shape *e = &run->experts;
-        double routed = n * (double)e->top_k * fmax(1, e->imbalance), ffn = (double)e->ffn, shared = (double)e->shared_ffn;
-        work.linear = 2 * n * (attention + x->g * x->h * shared) / x->t + 2 * n * x->h * (double)e->experts / x->t +
+        real routed = n * (real)e->top_k * fmaxl(1, e->imbalance), ffn = (real)e->ffn, shared = (real)e->shared_ffn;
+        work.linear = 2 * n * (attention + x->g * x->h * shared) / x->t + 2 * n * x->h * (real)e->experts / x->t +
                       2 * x->g * x->h * ffn * routed / x->t;
         work.memory += x->g * n * shared * x->e / x->t + x->g * routed * ffn * x->e / x->t + 4 * routed * x->h * x->e +
-                       8 * n * (double)e->experts / x->t;
+                       8 * n * (real)e->experts / x->t;
         work.casts = cast_bytes(x, n, shared + routed / n * ffn);
         // Of the experts those on this device, each with its weights.
-        work.operands = operand_bytes(x, n, shared) + x->e * (n * (x->h + (double)e->experts / x->t) + x->h * (double)e->experts / x->t) +
-                        x->e * (x->g * x->h * ffn * (double)e->experts / x->x / x->t + routed * (2 * x->h + x->g * ffn / x->t));
+        work.operands = operand_bytes(x, n, shared) + x->e * (n * (x->h + (real)e->experts / x->t) + x->h * (real)e->experts / x->t) +
+                        x->e * (x->g * x->h * ffn * (real)e->experts / x->x / x->t + routed * (2 * x->h + x->g * ffn / x->t));
     } else {
-        double widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
+        real widths = (x->h + x->q) + 2 * (x->h + x->kv) + (x->q + x->h) + x->g * (x->h + x->f);
         work.linear = 2 * n * (attention + x->g * x->h * x->f) / x->t;
         work.adapters = 2 * n * run->adapter_rank * widths / x->t;
         work.memory += x->g * n * x->f * x->e / x->t;
@@ -71,8 +71,8 @@ static struct layer_work work_of_block(const struct pricing *x, const struct lay
 static struct layer_work work_of_pool(const struct pricing *x, const struct layer_run *run, const struct slice *slice)
 {
     const struct pool_shape *p = &run->pool;
-    double n = slice->tokens / x->t, heads = (double)p->heads, keys = sqrt((double)p->values), key = (double)p->key_width,
-           width = (double)p->width, top = (double)p->top_k;
+    real n = slice->tokens / x->t, heads = (real)p->heads, keys = sqrtl((real)p->values), key = (real)p->key_width,
+           width = (real)p->width, top = (real)p->top_k;
     struct layer_work work = {.weightless = 2 * n * heads * top * width, .gathered = n * heads * top * width * x->e};
     work.linear = 2 * n * (x->h * heads * key + heads * keys * key + heads * top * width + width * x->h + (p->gated ? x->h * width : 0));
     work.memory = 2 * slice->tokens * x->h * x->e * x->u + work.gathered + n * (8 * heads * keys + width * x->e) + keys * heads * key * x->e;

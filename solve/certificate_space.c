@@ -72,11 +72,11 @@ static void compare_open(struct space_maker *m)
     for (int64_t i = 0; i < m->open_count; i++) {
         struct open_layout *o = &m->open[i];
         struct check_problem *a, *b;
-        if (o->number == m->chosen || !price(m, 1, &o->layout, &b)) continue;
+        if (o->number == m->chosen || !price(m, 0, &o->layout, &b)) continue;
         for (int64_t k = 0; k < m->open_count && o->other < 0; k++) {
             const struct open_layout *other = &m->open[k];
             if ((k >= i && other->number != m->chosen) || k == i || other->other >= 0 || !may_compare(&other->layout, &o->layout)) continue;
-            if (price(m, 0, &other->layout, &a) && check_no_worse(a, b)) o->other = other->number;
+            if (price(m, 1, &other->layout, &a) && check_no_worse(a, b)) o->other = other->number;
         }
         if (o->other >= 0) m->fates[o->number] = FATE_IS_DOMINATED;
     }
@@ -329,7 +329,7 @@ enum status certificate_space_make(struct certificate_space_result *result, cons
     *result = (struct certificate_space_result){.layouts = request->found->layouts.count};
     *m = (struct space_maker){.request = request, .result = result, .work = UINT64_MAX / 2, .count = result->layouts, .arena = arena, .scratch = scratch};
     space_read(&m->space, request->problem, arena);
-    for (int i = 0; i < 2; i++) TRY(space_pricer_open(&m->pricers[i], request->problem, arena, err));
+    TRY(space_pricers_open(m->pricers, request->problem, arena, err));
     TRY(aim(m, err));
     const struct space_fates_request wanted = {&m->space, &m->pricers[0], m->count, m->bound_ns, m->chosen, request->settings->threads};
     TRY(space_find_fates(&m->fates, &wanted, arena, err));

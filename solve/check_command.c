@@ -189,6 +189,9 @@ static void print_space(FILE *to, const struct check_space_result *s, const char
     fprintf(to, "  verified   %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, %lld paths of graphs of %lld operations\n",
            (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds, (long long)r->choices, (long long)r->paths,
            (long long)r->operations);
+    if (s->doubtful)
+        fprintf(to, "  doubtful   %lld prices lie so near to where rounding changes that one more or less would be as right: the bound holds for both\n",
+                (long long)s->doubtful);
     fprintf(to, "  assumed    the reading of %s and of what it names, and the prices that the judge finds for each layout\n", problem);
     fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
 }

@@ -9,7 +9,7 @@
 struct comparison {
     const struct check_problem *document, *own;
     struct error *err;
-    int64_t compared, unit;             // unit: what the roundings of a price may leave between the two
+    int64_t compared;
     char where[2 * CHECK_PATH_MAX];
 };
 
@@ -18,7 +18,7 @@ struct comparison {
 static enum status same(struct comparison *c, const char *what, int64_t found, int64_t own)
 {
     c->compared++;
-    if (found - own <= c->unit && own - found <= c->unit && (found < 0) == (own < 0)) return OK;
+    if (found == own) return OK;
     return fail(c->err, (enum status)NOT_PROVEN, "%s: %s%s%s is %lld, by the problem it is %lld", c->document->reader.file, c->where,
                 *c->where && *what ? "." : "", what, (long long)found, (long long)own);
 }
@@ -212,13 +212,15 @@ static enum status same_embedding(struct comparison *c)
 enum status check_same_prices(const struct check_problem *document, const struct check_problem *own, int64_t *compared, struct error *err)
 {
     struct comparison c = {.document = document, .own = own, .err = err};
+    if (own->doubtful)
+        return fail(err, (enum status)NOT_PROVEN, "%lld prices of the problem lie so near to where rounding changes that the judge cannot tell how they round",
+                    (long long)own->doubtful);
     TRY(same_layout(&c));
     TRY(same_numbers(&c));
     TRY(same_options(&c, "boundary_options", document->boundary, own->boundary, own->boundary_count));
     TRY(same_options(&c, "gradient_options", document->gradient, own->gradient, own->gradient_count));
     for (int g = 0; g < own->group_count; g++) TRY(same_group(&c, g));
     for (int i = 0; i < own->rule_count; i++) TRY(same_rule(&c, i));
-    c.unit = 1;
     for (int i = 0; i < own->run_count; i++) TRY(same_run(&c, i));
     for (int i = 0; i < own->run_count; i++) TRY(same_message(&c, i));
     TRY(same_embedding(&c));

@@ -217,8 +217,8 @@ static enum status hear_dominated(struct hearing *h, const struct listed *l, con
         return NOT_PROVEN_SPACE(h, "layout %lld: layout %lld, which it is dominated by, has no bound of its own", (long long)l->number, (long long)by);
     if (*h->work < 100 * WORK_OF_LAYOUT) return NOT_PROVEN_SPACE(h, "the work limit is reached");
     *h->work -= 100 * WORK_OF_LAYOUT;
-    TRY(price(h, 0, other, &a));
-    TRY(price(h, 1, l, &b));
+    TRY(price(h, 1, other, &a));
+    TRY(price(h, 0, l, &b));
     if (check_no_worse(a, b)) return OK;
     return NOT_PROVEN_SPACE(h, "layout %lld: is not dominated by layout %lld", (long long)l->number, (long long)by);
 }
@@ -235,7 +235,10 @@ static enum status hear_proof(struct hearing *h, const struct listed *l, const s
     struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
     struct check_problem *p;
     bool chosen = l->number == to->chosen;
+    int64_t doubtful = *h->pricers[0].doubtful_prices;
     TRY(price(h, 0, l, &p));
+    if (chosen && *h->pricers[0].doubtful_prices > doubtful)
+        return NOT_PROVEN_SPACE(h, "a price of the plan's layout lies so near to where rounding changes that the judge cannot tell how it rounds");
     TRY(check_read_claims(&h->reader, proof, &own));
     if (to->proof.infeasible && !own.infeasible) return NOT_PROVEN_SPACE(h, "proves a bound, not that there is no plan");
     if (!own.infeasible && own.bound_ns < to->proof.bound_ns)
@@ -284,7 +287,11 @@ static enum status hear(struct hearing *h, const struct check_text *certificate,
                                         .bound_ns = h->result->proof.infeasible ? -1 : h->result->proof.bound_ns,
                                         .held = {.work = h->work, .arena = h->arena, .scratch = h->scratch}};
     TRY(walk(h));
-    return hear_listed(h);
+    TRY(hear_listed(h));
+    h->result->doubtful = *h->pricers[0].doubtful_prices + *h->pricers[1].doubtful_prices;
+    if (*h->pricers[0].doubtful_sizes + *h->pricers[1].doubtful_sizes)
+        return NOT_PROVEN_SPACE(h, "a size lies so near to where a price changes that the judge cannot tell on which side");
+    return OK;
 }
 
 static void close_scratch(void *scratch) { arena_close(scratch); }

@@ -29,6 +29,8 @@ struct check_pricer {
     bool (*bytes)(void *context, const struct check_layout *layout, struct check_problem **p);
     bool (*times)(void *context);
     void *context;
+    // So far: prices that could be one more or less, and sizes of which it cannot be told on which side of a limit they lie.
+    const int64_t *doubtful_prices, *doubtful_sizes;
 };
 
 enum { LAYOUTS_MOST = 20 * 1000 * 1000 };
@@ -44,9 +46,11 @@ struct check_space_result {
     struct check_result proof;              // reason, claims; counts are sums over the proofs
     int64_t layouts, refused, memory, bounded, dominated, proven;
     int64_t chosen;                         // -1: no plan
+    int64_t doubtful;                       // prices met that could be one more or less
 };
 
-// sources: the documents that the space and the prices come from. pricers: two that do not share their tables.
+// sources: the documents that the space and the prices come from. pricers: two that do not share their tables; where a price is
+// in doubt the first takes the lower number (of a limit the higher), the second the other.
 enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
                                     const struct check_input *sources, int source_count, const struct check_space *space,
                                     const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena,

@@ -36,6 +36,7 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
     if (!pricer.bytes(pricer.context, &layout, own) || !pricer.times(pricer.context))
         return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
     (*own)->name = p->name;
+    (*own)->doubtful = *pricer.doubtful_prices + *pricer.doubtful_sizes;
     return OK;
 }
 

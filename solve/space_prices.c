@@ -100,6 +100,7 @@ struct prices {
     const struct problem *problem;
     struct problem one;             // of the layout at hand
     struct assay assay;
+    struct doubts doubts;
     struct check_problem p;
     int *message_of;                // [cut]: a run that sends it
     int64_t *embedding;
@@ -209,7 +210,7 @@ static void take_layout(struct prices *x, const struct check_layout *l)
     struct check_problem *p = &x->p;
     const int *v = l->value;
     x->one.job.layout = space_layout_back(l, &x->problem->job.layout);
-    x->assay = assay_of(&x->one);
+    x->assay = assay_over(&x->one, &x->assay);
     p->layout = *l, p->devices = x->assay.devices;
     p->kind = (enum check_kind)v[KEY_SCHEDULE];
     p->barrier = v[KEY_BARRIER], p->overlapped = v[KEY_OVERLAPPED];
@@ -296,8 +297,8 @@ static bool price_times(void *context)
     struct prices *x = context;
     struct check_problem *p = &x->p;
     const struct local_loss *local = &x->one.job.local_loss;
-    p->local_forward = p->local_every ? note(x, judged_nanoseconds(local->forward_s)) : 0;
-    p->local_backward = p->local_every ? note(x, judged_nanoseconds(local->backward_s)) : 0;
+    p->local_forward = p->local_every ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->forward_s, 0})) : 0;
+    p->local_backward = p->local_every ? note(x, judged_nanoseconds(&x->assay, (struct computed){local->backward_s, 0})) : 0;
     p->embedding = x->assay.embedding_sync ? x->embedding : NULL;
     for (int g = 0; g < p->group_count; g++) {
         for (int o = 0; o < p->gradient_count; o++) p->groups[g].sync_constant[o] = p->groups[g].excluded ? 0 : note(x, sync_constant_ns(&x->assay, g));
@@ -324,6 +325,7 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
         return fail(err, BAD_INPUT, "more than %d options are not checked", MOST_OPTIONS - 1);
     x->one.job.space = (struct space){.given = false};
     x->assay = assay_of(&x->one);
+    x->assay.doubts = &x->doubts;
     unsigned modes = bits_of_modes(problem->job.recompute);
     for (int mode = 0; mode < MODES; mode++) p->modes[mode] = mode == MODE_NONE || modes >> mode & 1;
     read_options(p, &problem->job, arena);
@@ -338,7 +340,17 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     p->reader = (struct reader){"prices", err};
     TRY(check_place_layers(p, arena));
     open_cuts(x, arena);
-    *to = (struct check_pricer){price_bytes, price_times, x};
+    *to = (struct check_pricer){price_bytes, price_times, x, &x->doubts.prices, &x->doubts.sizes};
+    return OK;
+}
+
+enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem, struct arena *arena, struct error *err)
+{
+    for (int i = 0; i < 2; i++) {
+        TRY(space_pricer_open(&pricers[i], problem, arena, err));
+        struct prices *x = pricers[i].context;
+        x->assay.direction = i ? 1 : -1;
+    }
     return OK;
 }
 
@@ -350,6 +362,5 @@ enum status space_open(struct check_space *space, struct check_pricer pricers[2]
     if (!problem->job.space.given) return fail(err, BAD_INPUT, "%s: expected a job with a space of layouts", problem_path);
     TRY(space_check_kind(problem, true, err));
     space_read(space, problem, arena);
-    for (int i = 0; i < 2; i++) TRY(space_pricer_open(&pricers[i], problem, arena, err));
-    return OK;
+    return space_pricers_open(pricers, problem, arena, err);
 }

@@ -13,6 +13,8 @@ struct layout space_layout_back(const struct check_layout *layout, const struct 
 
 // The pricer's tables live in the arena, and are its own.
 enum status space_pricer_open(struct check_pricer *to, const struct problem *problem, struct arena *arena, struct error *err);
+// The two of a hearing: of a doubtful price (there is hardly ever one) the first takes what is less, the second what is more.
+enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem, struct arena *arena, struct error *err);
 
 // problem_load, of the very bytes that the checker hashed.
 enum status space_load_problem(struct problem *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,

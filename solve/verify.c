@@ -109,7 +109,7 @@ bool hear_layout(struct hearing *h)
 {
     h->judged = problem_with_layout(h->problem, &h->plan->layout);
     if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
-    h->assay = assay_of(&h->judged);
+    h->assay = assay_over(&h->judged, &h->assay);
     // Of replicas that may have unlike numbers: see verify_places.c.
     bool uneven = h->problem->job.placement.uneven_micro_batches;
     bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
@@ -168,7 +168,7 @@ enum status hear_plan(struct hearing *h, struct error *err)
     hear_graph(h);
     hear_prices(h);
     hear_bound(h);
-    if (!h->rings) hear_load(h, judged_load(h, h->plan), judged_load(h, h->plan));
+    if (!h->rings) hear_load(h, judged_load(h, h->plan));
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     int before = h->verdict->violation_count;
     hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);
@@ -182,7 +182,8 @@ enum status hear_plan(struct hearing *h, struct error *err)
 enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
                         struct error *err)
 {
-    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .arena = arena};
+    struct doubts doubts = {0, 0};
+    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = {.doubts = &doubts}, .arena = arena};
     *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1};
     hear_hashes(&h);
     if (plan->stage_count == 0) {
@@ -192,6 +193,9 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
         match_groups(&h);
         TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err) : hear_plan(&h, err));
     }
+    v->doubtful = doubts.prices;
+    if (doubts.sizes)
+        verdict_add(v, arena, "price", -1, "%lld sizes lie so near to where a price changes that the judge cannot tell them apart", (long long)doubts.sizes);
     v->accepted = v->violation_count == 0;
     return OK;
 }

@@ -55,6 +55,7 @@ static void print_verdict(const struct verdict *v, const struct plan *plan)
         printf("accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
         if (plan->objective != OBJECTIVE_ITERATION_TIME) printf("%s %lld ns, its ", objective_names[plan->objective], (long long)plan->objective_ns);
         printf("bound %lld ns, gap %.3g, %lld priced terms checked", (long long)plan->bound_ns, plan_gap(plan), (long long)v->terms_checked);
+        if (v->doubtful) printf(" (%lld of them may be one more or less)", (long long)v->doubtful);
         if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
         printf("\n");
         print_memory(v);

@@ -1,42 +1,42 @@
-// Which operations the schedule's graph has. A plan states it, since where the one price of a kind sits at half a nanosecond
-// two correct computations of it may disagree; everywhere else the judge's own prices decide (docs/FORMULAS.md, section 9):
-// a kind of operation stands in the graph if any of its prices, for any choice, rounds to more than nothing.
+// Which operations the schedule's graph has: a kind of operation stands in it if any of its prices, for any choice, is more than
+// nothing (docs/FORMULAS.md, section 9). A plan states what its graph has, and the judge's own prices decide.
 #include "solve/verify_parts.h"
 
-// Around a half, in nanoseconds: far above what double and long double can differ by at such prices.
-#define HALF_WIDTH_NS 1e-6L
-
-static void raise_to(long double *largest, long double ns)
+static void raise_to(int64_t *largest, int64_t ns)
 {
     if (ns > *largest) *largest = ns;
 }
 
-static void raise_parts(const struct assay *a, int run, int from, int to, struct largest_prices *largest)
+static void raise_parts(const struct assay *a, struct sending m, struct largest_prices *largest)
+{
+    int64_t ns[PART_COUNT];
+    if (!transfer_price(a, m, ns)) return;
+    for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], ns[k]);
+}
+
+static void raise_messages(const struct assay *a, int run, int from, int to, struct largest_prices *largest)
 {
     const struct job *j = &a->problem->job;
-    struct sending there = {.run = run, .sender = from, .receiver = to},
-                   back = {.run = run, .sender = to, .receiver = from, .backward = true};
-    long double price[PART_COUNT], price_back[PART_COUNT];
-    if (!transfer_unrounded_ns(a, there, price) || !transfer_unrounded_ns(a, back, price_back)) return;
-    for (int k = 0; k < PART_COUNT; k++) {
-        raise_to(&largest->parts_ns[k], price[k]);
-        raise_to(&largest->parts_ns[k], price_back[k]);
-    }
-    for (int i = 0; i < j->boundary_option_count; i++) {
-        if (j->boundary_options[i].rank < j->budget.rank_min) continue;
-        back.rank = j->boundary_options[i].rank;
-        transfer_unrounded_ns(a, back, price_back);
-        for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], price_back[k]);
+    if (!judged_stage_link(a, from, to).joined || !judged_stage_link(a, to, from).joined) return;
+    for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
+        struct sending back = {.run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};
+        raise_parts(a, (struct sending){.run = run, .sender = from, .receiver = to, .slice = slice}, largest);
+        raise_parts(a, back, largest);
+        for (int i = 0; i < j->boundary_option_count; i++) {
+            if (j->boundary_options[i].rank < j->budget.rank_min) continue;
+            back.rank = j->boundary_options[i].rank;
+            raise_parts(a, back, largest);
+        }
     }
 }
 
-static void raise_sync(const struct assay *a, int run, int group, long double *largest)
+static void raise_sync(const struct assay *a, int run, int group, int64_t *largest)
 {
     const struct job *j = &a->problem->job;
-    raise_to(largest, layer_sync_unrounded_ns(a, run, group, 0));
+    raise_to(largest, layer_sync_ns(a, run, group, 0));
     for (int i = 0; i < j->gradient_option_count; i++)
         if (j->gradient_options[i].rank >= j->budget.rank_min)
-            raise_to(largest, layer_sync_unrounded_ns(a, run, group, j->gradient_options[i].rank));
+            raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].rank));
 }
 
 struct largest_prices largest_prices_of(const struct assay *a)
@@ -45,12 +45,12 @@ struct largest_prices largest_prices_of(const struct assay *a)
     struct largest_prices largest = {{0}, 0, 0};
     for (int g = 0; g < c->group_count; g++) {
         if (exclusion_of(a, g)) continue;
-        raise_to(&largest.sync_ns, sync_constant_unrounded_ns(a, g));
+        raise_to(&largest.sync_ns, sync_constant_ns(a, g));
         for (int r = 0; r < a->problem->model.run_count; r++) {
             raise_sync(a, r, g, &largest.sync_ns);
-            raise_to(&largest.optimizer_ns, optimizer_unrounded_ns(a, r, g));
+            raise_to(&largest.optimizer_ns, optimizer_ns_of(a, r, g));
             for (int h = 0; h < c->group_count; h++)
-                if (!exclusion_of(a, h)) raise_parts(a, r, g, h, &largest);
+                if (!exclusion_of(a, h)) raise_messages(a, r, g, h, &largest);
         }
     }
     return largest;
@@ -64,17 +64,16 @@ bool offers_epilogue(const struct assay *a)
     return false;
 }
 
-static void hear_kind(struct hearing *h, const char *what, bool stated, long double largest_ns, bool claimed)
+static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t largest_ns, bool claimed)
 {
-    if (!stated && largest_ns >= 0.5L + HALF_WIDTH_NS)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, whose largest price is %.9Lg ns", what,
-                    largest_ns);
+    if (!stated && largest_ns)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, whose largest price is %lld ns", what,
+                    (long long)largest_ns);
     else if (!stated && claimed)
         verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, yet it claims a time for it", what);
     // Of a replica on nodes only its own links are looked at, not all that it could stand on.
-    if (stated && !h->rings && largest_ns < 0.5L - HALF_WIDTH_NS)
-        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s, whose largest price is %.9Lg ns", what,
-                    largest_ns);
+    if (stated && !h->rings && !largest_ns)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s, which takes no time anywhere", what);
 }
 
 static void hear_same(struct hearing *h, const char *what, bool stated, bool own)

@@ -63,14 +63,11 @@ int64_t judged_load(const struct hearing *h, const struct plan *plan)
     return most;
 }
 
-void hear_load(struct hearing *h, int64_t low_ns, int64_t high_ns)
+void hear_load(struct hearing *h, int64_t own_ns)
 {
     int64_t claimed = h->plan->objective_ns;
     if (h->problem->job.objective != OBJECTIVE_MAX_LOAD) return;
     h->verdict->terms_checked++;
-    if (claimed >= low_ns && claimed <= high_ns) return;
-    if (low_ns == high_ns)
-        REJECT(h, "objective", -1, "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)", (long long)claimed, (long long)low_ns, (long long)(claimed - low_ns));
-    else
-        REJECT(h, "objective", -1, "claimed a greatest load of %lld ns, the judge finds %lld to %lld ns", (long long)claimed, (long long)low_ns, (long long)high_ns);
+    if (claimed == own_ns) return;
+    REJECT(h, "objective", -1, "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)", (long long)claimed, (long long)own_ns, (long long)(claimed - own_ns));
 }

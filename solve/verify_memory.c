@@ -116,7 +116,7 @@ static void hear_limit(struct hearing *h, int stage, const char *whose, const st
     if (claimed > claimed_limit && !h->collect)
         REJECT(h, "memory", stage, "%s%lld bytes claimed, %lld over the limit of %lld", whose, (long long)claimed,
                (long long)(claimed - claimed_limit), (long long)claimed_limit);
-    if (total.value - total.terms > limit + 1)
+    if (total.value > limit)
         REJECT(h, "memory", stage, "%sthe judge finds %lld bytes, %lld over the limit of %lld", whose,
                (long long)total.value, (long long)(total.value - limit), (long long)limit);
 }

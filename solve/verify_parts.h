@@ -16,9 +16,7 @@ struct hearing {
     struct schedule schedule;
     int *group;             // [plan's group]: the cluster's group of that name, -1: there is none
     bool *sound;            // [stage]: layers, group and options exist, so that the stage can be priced
-    // -1, 1: prices are not compared with the plan's claims but written in their place (the plan is a copy then), each by as
-    // much below or above the judge's own as roundings allow.
-    int collect;
+    bool collect;           // prices are not compared with the plan's claims but written in their place (the plan is a copy then)
     int64_t embedding_sync_ns;      // collected
     // Of a replica that stands on nodes (verify_places.c): the links of each stage's ring with the groups of the judged cluster
     // that stand for the GPUs at their ends, and the entries of that cluster for what joins such a group. NULL: syncs go
@@ -75,8 +73,8 @@ int64_t judged_period(const struct schedule *s, const struct plan *plan, struct 
 
 // ---- the greatest load (verify_load.c)
 int64_t judged_load(const struct hearing *h, const struct plan *plan);     // of the plan's own prices
-// "objective": whether the claim lies between these, where the job asks for the least greatest load.
-void hear_load(struct hearing *h, int64_t low_ns, int64_t high_ns);
+// "objective": whether this is what is claimed, where the job asks for the least greatest load.
+void hear_load(struct hearing *h, int64_t own_ns);
 
 // ---- Fujii et al.'s formula (verify_published.c)
 struct published_memory { int64_t state_bytes, activation_bytes; };     // of a device of the first stage
@@ -87,7 +85,7 @@ void hear_published(struct hearing *h);
 struct closed_form { const char *name; int64_t ns; };       // NULL: there is none for this plan
 struct closed_form closed_form_of(const struct plan *plan, const struct schedule_request *request);
 
-// ---- claims against the judge's own sums: a correct one may differ by 1 for each term that was rounded
+// ---- claims against the judge's own sums of so many terms
 struct sum { int64_t value, terms; };
 static inline void sum_add(struct sum *s, int64_t value)
 {

@@ -47,7 +47,7 @@ static int64_t passing_ns(const struct pipette *x, int from, int to, bool ring, 
         REJECT(x->h, "objective", -1, "nothing joins node %d to node %d of the cluster", from, to);
         return 0;
     }
-    return judged_nanoseconds(bytes / link.bytes_per_s);
+    return judged_nanoseconds(&x->h->assay, (struct computed){bytes / link.bytes_per_s, 0});
 }
 
 static long double twice_but_one(int ranks) { return 2.0L * (ranks - 1) / ranks; }

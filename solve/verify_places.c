@@ -1,7 +1,6 @@
 // Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that has its ranks' device groups
 // as node groups and, as stated links, what joins their nodes by the judge's own reading of places (docs/FORMULAS.md,
-// section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices, as
-// low and as high as roundings allow.
+// section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices.
 #include <string.h>
 
 #include "solve/verify_parts.h"
@@ -9,6 +8,9 @@
 // ---- one replica as a problem and a plan of its own
 
 static const double unlimited = 1e18;       // bytes per second
+
+// Rates of links between nodes are held in double: three roundings of a half of 2^-52 each.
+#define NODE_LINK_ERROR 0x1p-50L
 
 struct replica {
     struct problem problem;
@@ -197,7 +199,7 @@ static enum status begin_hearing(struct hearing *x, struct replica *r, const str
     x->problem = &r->problem;
     x->request.micro_batches = r->plan.micro_batches;
     x->judged = problem_with_layout(&r->problem, &h->plan->layout);
-    x->assay = assay_of(&x->judged);
+    x->assay = assay_over(&x->judged, &h->assay);
     x->plan = &r->plan;
     x->group = groups;
     x->rings = r->rings;
@@ -207,13 +209,13 @@ static enum status begin_hearing(struct hearing *x, struct replica *r, const str
     return r->plan.micro_batches == h->schedule.request.micro_batches ? OK : schedule_build(&x->schedule, &x->request, h->arena, err);
 }
 
-// Time with the judge's own prices, by their roundings below or above; the prices are left in the replica's plan.
-static int64_t play(struct replica *r, const struct hearing *replica, int collect)
+// Time with the judge's own prices, which are left in the replica's plan.
+static int64_t play(struct replica *r, const struct hearing *replica)
 {
     struct verdict unused = {0};
     struct hearing x = *replica;
     x.verdict = &unused;
-    x.collect = collect;
+    x.collect = true;
     hear_prices(&x);
     r->plan.embedding_sync_ns = x.embedding_sync_ns;
     return judged_time(&x.schedule, &r->plan, x.arena);
@@ -233,7 +235,7 @@ static int hear_decision(struct hearing *h, const struct hearing *own, int repli
     struct verdict found = {0};
     struct hearing x = *own;
     x.verdict = &found;
-    x.collect = 1;
+    x.collect = true;
     hear_groups(&x);
     hear_options(&x);
     hear_rules(&x);
@@ -249,60 +251,49 @@ static int64_t from_end_to_end(const int64_t *parts)
     return sum;
 }
 
-// The replica's messages as it states them: between the judge's prices by their roundings below and above.
-static void hear_messages(struct hearing *h, int replica, const struct plan *low, const struct plan *high)
+// The replica's messages as it states them, against its own prices.
+static void hear_messages(struct hearing *h, int replica, const struct plan *own)
 {
     const struct plan_placement *x = h->plan->placement;
     for (int s = 0; s + 1 < h->plan->stage_count; s++) {
-        const struct plan_stage *least_stage = &low->stages[s], *most_stage = &high->stages[s];
         const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s], x->send_backward_ns[replica * h->plan->stage_count + s]};
-        const int64_t least_ns[2] = {from_end_to_end(least_stage->send_forward_ns), from_end_to_end(least_stage->send_backward_ns)};
-        const int64_t most_ns[2] = {from_end_to_end(most_stage->send_forward_ns), from_end_to_end(most_stage->send_backward_ns)};
+        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].send_forward_ns), from_end_to_end(own->stages[s].send_backward_ns)};
         for (int way = 0; way < 2; way++) {
             if (claims[way] < 0) continue;
             h->verdict->terms_checked++;
-            if (claims[way] < least_ns[way] || claims[way] > most_ns[way])
-                REJECT(h, "price", s, "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld to %lld", replica, way ? "back" : "on",
-                       (long long)claims[way], (long long)least_ns[way], (long long)most_ns[way]);
+            if (claims[way] != own_ns[way])
+                REJECT(h, "price", s, "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld", replica, way ? "back" : "on",
+                       (long long)claims[way], (long long)own_ns[way]);
         }
     }
 }
 
-// The greatest of the replicas' greatest loads.
-struct load_range { int64_t low_ns, high_ns; };
-
-static void widen(struct load_range *loads, int64_t low_ns, int64_t high_ns)
+static void raise_load(int64_t *load_ns, int64_t ns)
 {
-    if (low_ns > loads->low_ns) loads->low_ns = low_ns;
-    if (high_ns > loads->high_ns) loads->high_ns = high_ns;
+    if (ns > *load_ns) *load_ns = ns;
 }
 
 // A replica that is not the slowest: decision and memory as any, prices of the judge's own.
-static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica, struct load_range *loads)
+static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica, int64_t *load_ns)
 {
     if (hear_decision(h, own, replica)) return;
-    int64_t claimed = h->plan->placement->iteration_ns[replica], low = play(r, own, -1);
-    int64_t low_load = judged_load(own, &r->plan);
-    struct plan low_plan = r->plan;
-    size_t count = (size_t)h->plan->stage_count;
-    low_plan.stages = arena_grow(h->arena, r->plan.stages, count, count, sizeof *low_plan.stages);
-    int64_t high = play(r, own, 1);
-    widen(loads, low_load, judged_load(own, &r->plan));
-    hear_messages(h, replica, &low_plan, &r->plan);
+    int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
+    raise_load(load_ns, judged_load(own, &r->plan));
+    hear_messages(h, replica, &r->plan);
     h->verdict->terms_checked++;
-    if (claimed < low || claimed > high)
-        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld to %lld", replica, (long long)claimed, (long long)low, (long long)high);
+    if (claimed != own_ns)
+        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica, (long long)claimed, (long long)own_ns);
     if (claimed > h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica, (long long)claimed, (long long)h->plan->iteration_ns);
 }
 
 // The slowest replica: all claims. false: the layers are such that others cannot be priced.
-static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own, int replica, bool *sound, struct load_range *loads, struct error *err)
+static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own, int replica, bool *sound, int64_t *load_ns, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
     TRY(hear_plan(own, err));
-    hear_messages(h, replica, &r->plan, &r->plan);
-    widen(loads, judged_load(own, &r->plan), judged_load(own, &r->plan));
+    hear_messages(h, replica, &r->plan);
+    raise_load(load_ns, judged_load(own, &r->plan));
     if (x->iteration_ns[replica] != h->plan->iteration_ns)
         REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
     *sound = true;
@@ -314,6 +305,7 @@ enum status hear_placement(struct hearing *h, struct error *err)
 {
     const struct plan_placement *x = h->plan->placement;
     int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
+    h->assay.error = greatest(h->assay.error, NODE_LINK_ERROR);
     if (!x || !h->problem->cluster.places.node_count) {
         REJECT(h, "placement", -1, x ? "the cluster has no places" : "the cluster has places, and the plan does not say where its ranks stand");
         return OK;
@@ -324,7 +316,7 @@ enum status hear_placement(struct hearing *h, struct error *err)
     TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
     if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
     if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
-    struct load_range loads = {0, 0};
+    int64_t load_ns = 0;
     hear_slowest(h, node);
     for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
     bool sound = true;
@@ -337,9 +329,9 @@ enum status hear_placement(struct hearing *h, struct error *err)
         make_links(r, h);
         make_plan(r, h, replica);
         TRY(begin_hearing(&own, r, h, groups, err));
-        if (i) hear_other(h, r, &own, replica, &loads);
-        else TRY(hear_first(h, r, &own, replica, &sound, &loads, err));
+        if (i) hear_other(h, r, &own, replica, &load_ns);
+        else TRY(hear_first(h, r, &own, replica, &sound, &load_ns, err));
     }
-    hear_load(h, loads.low_ns, loads.high_ns);
+    hear_load(h, load_ns);
     return OK;
 }

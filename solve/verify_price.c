@@ -4,13 +4,51 @@
 #include <math.h>
 #include <string.h>
 
-int64_t judged_whole(long double x)
+// ---- rounding
+
+// The costs are decimal fractions, held in binary. What is a half by them may come out less by some 2^-50 of itself, and counts
+// as the half that it is.
+#define SAME 0x1p-44L
+
+static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); }
+
+// x: raised, and what is rounded down counts. way: the direction for doubtful ones.
+static int64_t cut(const struct assay *a, long double x, long double error, int way)
 {
-    if (!(x < WHOLE_MAX)) return WHOLE_MAX;
-    return x > 0 ? (int64_t)(x + 0.5L) : 0;
+    int64_t low = (int64_t)greatest(0, x - error), high = (int64_t)greatest(0, x + error);
+    if (low == high) return low;
+    if (a->doubts) a->doubts->prices++;
+    return way < 0 ? low : way > 0 ? high : (int64_t)x;
 }
 
-int64_t judged_nanoseconds(long double seconds) { return judged_whole(seconds * 1e9L); }
+static int64_t whole(const struct assay *a, struct computed x)
+{
+    if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
+    if (!(x.value > 0)) return 0;
+    return cut(a, raised(x.value) + 0.5L, a->error * (x.value + x.lost + 1), a->direction);
+}
+
+int64_t judged_whole(const struct assay *a, long double x) { return whole(a, (struct computed){x, 0}); }
+
+int64_t judged_nanoseconds(const struct assay *a, struct computed seconds)
+{
+    return whole(a, (struct computed){seconds.value * 1e9L, seconds.lost * 1e9L});
+}
+
+int64_t judged_floor(const struct assay *a, struct computed x)
+{
+    if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
+    return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction) : 0;
+}
+
+bool judged_reaches(const struct assay *a, long double x, long double y)
+{
+    long double over = x + SAME * x - y;
+    if (a->doubts && fabsl(over) < a->error * (x + y)) a->doubts->sizes++;
+    return over >= 0;
+}
+
+// ---- section 1
 
 bool has_kind(const struct assay *a, enum layer_kind kind)
 {
@@ -48,6 +86,7 @@ struct assay assay_of(const struct problem *problem)
     const struct shape *s = &problem->model.shape;
     struct assay a = {
         .problem = problem,
+        .error = 0x1p-64L * (256 + problem->model.run_count),
         .stage_count = layout_stage_count(l),
         .pipeline = l->pipeline,
         .micro_batches = (int)(j->global_batch / ((int64_t)l->data * l->micro_batch)),
@@ -65,6 +104,15 @@ struct assay assay_of(const struct problem *problem)
         .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
     };
     a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 && !has_frozen_end(&a);
+    return a;
+}
+
+struct assay assay_over(const struct problem *problem, const struct assay *as)
+{
+    struct assay a = assay_of(problem);
+    a.error = greatest(a.error, as->error);
+    a.doubts = as->doubts;
+    a.direction = as->direction;
     return a;
 }
 
@@ -165,13 +213,12 @@ static long double outside_bytes(const struct assay *a, int group)
 
 int64_t memory_limit_of(const struct assay *a, int group)
 {
-    // In double, as the user's fraction is one: 0.7 of 80e9 is then 56e9.
-    double planned = (double)a->problem->cluster.groups[group].memory_bytes * a->problem->job.memory_fraction;
-    int64_t limit = (int64_t)floor(planned) - a->problem->job.memory_margin_bytes;
+    struct computed planned = {(long double)a->problem->cluster.groups[group].memory_bytes * a->problem->job.memory_fraction, 0};
+    int64_t limit = judged_floor(a, planned) - a->problem->job.memory_margin_bytes;
     long double factor = a->problem->costs.allocator_factor.value;
     if (factor > 0 && gpu_of(a, group)) {
-        long double outside = outside_bytes(a, group);
-        limit = (int64_t)floorl(((long double)limit - outside) / factor + outside);
+        long double outside = outside_bytes(a, group), inside = ((long double)limit - outside) / factor;
+        limit = judged_floor(a, (struct computed){inside + outside, 2 * (outside + fabsl(inside) + outside / factor)});
     }
     return limit > 0 ? limit : 0;
 }
@@ -182,5 +229,5 @@ int64_t constant_bytes_of(const struct assay *a, int group)
     if (!costs) return 0;
     bool deepspeed = a->problem->job.trainer == TRAINER_DEEPSPEED;
     long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value : costs->library_bytes.value;
-    return judged_whole(outside_bytes(a, group) + inside);
+    return judged_whole(a, outside_bytes(a, group) + inside);
 }

@@ -1,16 +1,22 @@
 // The judge's own prices: what one layer, message or sync of a problem takes, worked out from docs/FORMULAS.md alone and
 // without the solver's code. Nothing is tabulated: each function gives one priced term, rounded once, halves up, to whole
-// nanoseconds or bytes. Evaluated in long double; where it sits at a half the other side may round the other way, so two
-// correct prices of one term differ by at most 1.
+// nanoseconds or bytes. Evaluated in long double with a bound on the error (docs/PROOFS.md 13): a price is the one whole
+// number that the formula gives, or it is counted as doubtful.
 #ifndef PLUMBLINE_SOLVE_VERIFY_PRICE_H
 #define PLUMBLINE_SOLVE_VERIFY_PRICE_H
 
 #include "data/problem.h"
 #include "data/schedule.h"
 
+// Prices whose error reaches over the point where rounding changes, and sizes whose error reaches over one where a formula does.
+struct doubts { int64_t prices, sizes; };
+
 // The problem and what section 1 of the formulas derives from it.
 struct assay {
     const struct problem *problem;
+    long double error;              // of any computed value, relative to it and to what it lost
+    struct doubts *doubts;          // counted here; NULL: nowhere
+    int direction;                  // of a doubtful price: -1 the lower one (of a limit the upper), 1 the other way, 0 what is nearest
     int stage_count, pipeline, micro_batches;       // pipeline: ranks
     int64_t ranks, expert_ranks;    // of a gradient sync: data x context; of one of experts
     int64_t collective;             // tensor x context
@@ -25,6 +31,10 @@ struct assay {
     bool embedding_sync;            // tied embeddings, trained, on more than one rank
 };
 struct assay assay_of(const struct problem *problem);
+struct assay assay_over(const struct problem *problem, const struct assay *as);       // error (at least), doubts and direction as there
+
+// What came of a computation with a difference in it: |error| <= assay.error x (value + lost).
+struct computed { long double value, lost; };
 
 static inline const struct layout *layout_of(const struct assay *a) { return &a->problem->job.layout; }
 static inline const struct layer_run *run_of(const struct assay *a, int run) { return &a->problem->model.runs[run]; }
@@ -53,7 +63,9 @@ struct joint judged_stage_link(const struct assay *a, int from, int to);
 long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks);
 // What was measured between so many ranks of a GPU over such a link, all-reduces or messages; NULL: nothing.
 const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks, bool send);
-long double judged_table_s(const struct collective_times *table, long double bytes);
+struct computed judged_table_s(const struct assay *a, const struct collective_times *table, long double bytes);
+// x >= y, or less by no more than decimal fractions in binary can come to.
+bool judged_reaches(const struct assay *a, long double x, long double y);
 
 // ---- node groups
 const char *exclusion_of(const struct assay *a, int group);      // NULL: the group can hold a stage
@@ -73,7 +85,8 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
 struct layer_weight {
     long double dense, experts, pool;       // trained
     long double frozen_bytes;
-    long double table;                      // of embedding and head: the shared matrix
+    long double apart;                      // trained ones beside the matrix that embedding and head share
+    long double table;                      // of embedding and head: that matrix
 };
 struct layer_weight layer_weight_of(const struct assay *a, int run);
 long double half_keys(const struct pool_shape *p);           // so many that their pairs name every value
@@ -94,21 +107,20 @@ void activations_of(const struct assay *a, int run, struct layer_bytes *b);
 struct work {                       // seconds of one pass of one slice on one GPU
     long double linear, adapters;   // products with the layer's matrices, and with its adapters
     long double data, weight;       // the products that make the gradients of inputs and of weights
-    long double adapter_back;       // both of the adapters'
-    long double adapter_weight;     // that of the adapters' weights alone
+    long double adapter_data, adapter_weight;       // the adapters'
     long double operands;           // beside the FLOP of a pass of products, of their matrices
     long double attention_back, memory_back;        // of the way back, as often as they are done there
     long double attention, scores;  // scores: their traffic, part of memory; run again by selective recomputation
     long double memory, gather;     // gather: a pool's values again on the way back
     long double narrowing;          // inputs of 8-bit products, written and read again
-    long double weightless;         // part of `weight` that has no weight gradient
+    long double weightless;         // beside `weight`: done with it, and makes no weight gradient
     long double overhead, overhead_back, launch;
     long double forward_factor, backward_factor;    // of kernels in a row over kernels alone
 };
 struct work work_of(const struct assay *a, int run, int group, struct piece slice);
-struct talk { long double forward_s, backward_s; };
+struct talk { long double forward_s, backward_s, lost_s; };
 struct talk talk_of(const struct assay *a, int run, int group, struct piece slice, long double attention_s);
-struct passes { long double forward_s, backward_s, weight_s, selective_s, full_s; };
+struct passes { long double forward_s, backward_s, weight_s, selective_s, full_s, lost_s; };
 struct passes passes_of(const struct assay *a, int run, int group, int slice);
 
 // ---- transfers (section 6). rank 0: not compressed
@@ -117,29 +129,25 @@ bool transfer_price(const struct assay *a, struct sending m, int64_t parts[PART_
 int64_t boundary_feedback_of(const struct assay *a, int run, int rank);
 
 // ---- syncs, and what sharded weights and gradients cost a pass (section 7)
-struct gathers { long double weights_s, gradients_s; };
+struct gathers { long double weights_s, gradients_s, lost_s; };
 struct gathers gathers_of(const struct assay *a, int run, int group);
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank);
 int64_t sync_constant_ns(const struct assay *a, int group);
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank);
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns);
 
-// ---- the same before rounding, in nanoseconds
-long double optimizer_unrounded_ns(const struct assay *a, int run, int group);
-bool transfer_unrounded_ns(const struct assay *a, struct sending m, long double parts[PART_COUNT]);
-long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank);
-long double sync_constant_unrounded_ns(const struct assay *a, int group);
+int64_t optimizer_ns_of(const struct assay *a, int run, int group);
 
-// The largest price of its kind anywhere in the problem, before rounding: what never comes to half a nanosecond is not in
-// the schedule's graph.
-struct largest_prices { long double parts_ns[PART_COUNT], sync_ns, optimizer_ns; };
+// The largest price of its kind anywhere in the problem: what takes no time at all is not in the schedule's graph.
+struct largest_prices { int64_t parts_ns[PART_COUNT], sync_ns, optimizer_ns; };
 struct largest_prices largest_prices_of(const struct assay *a);
 bool offers_epilogue(const struct assay *a);        // an option that compresses in the drain alone
 
 // To the nearest integer, halves up; below 0: 0. What pricing refuses as too large is the largest here, and no plan's claim.
 #define WHOLE_MAX 9007199254740992      // 2^53
-int64_t judged_whole(long double x);
-int64_t judged_nanoseconds(long double seconds);
+int64_t judged_whole(const struct assay *a, long double x);
+int64_t judged_nanoseconds(const struct assay *a, struct computed seconds);
+int64_t judged_floor(const struct assay *a, struct computed x);        // of a limit
 
 static inline long double least(long double x, long double y) { return x < y ? x : y; }
 static inline long double greatest(long double x, long double y) { return x > y ? x : y; }

@@ -45,7 +45,7 @@ static struct joint network(const struct assay *a, const struct estimate *effici
         long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
         long double rate = least(sending, receiving);
         // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
-        if (!best.joined || rate > best.bytes_per_s * (1 + 1e-12L))
+        if (!best.joined || !judged_reaches(a, best.bytes_per_s, rate))
             best = (struct joint){true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
     }
     return best;
@@ -136,18 +136,19 @@ const struct collective_times *judged_table(const struct assay *a, int group, st
 
 // Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last. Of
 // segments, the last that has begun.
-long double judged_table_s(const struct collective_times *table, long double bytes)
+struct computed judged_table_s(const struct assay *a, const struct collective_times *table, long double bytes)
 {
     int last = table->point_count - 1, above = 0;
     for (int i = table->segment_count - 1; i >= 0; i--) {
         const struct segment *line = &table->segments[i];
-        if (i == 0 || bytes >= line->from_bytes)
-            return (bytes - line->from_bytes) / (long double)line->bytes_per_s.value + line->seconds.value;
+        if (i == 0 || judged_reaches(a, bytes, line->from_bytes))
+            return (struct computed){(bytes - line->from_bytes) / (long double)line->bytes_per_s.value + line->seconds.value,
+                                     (bytes + line->from_bytes) / (long double)line->bytes_per_s.value};
     }
-    if (bytes <= table->bytes[0]) return table->seconds[0];
-    if (bytes >= table->bytes[last]) return table->seconds[last] * (bytes / table->bytes[last]);
+    if (bytes <= table->bytes[0]) return (struct computed){table->seconds[0], 0};
+    if (bytes >= table->bytes[last]) return (struct computed){table->seconds[last] * (bytes / table->bytes[last]), 0};
     while (table->bytes[above] < bytes) above++;
-    long double way = (logl(bytes) - logl(table->bytes[above - 1])) /
-                      (logl(table->bytes[above]) - logl(table->bytes[above - 1]));
-    return expl(logl(table->seconds[above - 1]) + way * (logl(table->seconds[above]) - logl(table->seconds[above - 1])));
+    long double from = table->bytes[above - 1], span = log1pl((table->bytes[above] - from) / from), way = log1pl((bytes - from) / from) / span;
+    long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]), seconds = table->seconds[above - 1] * expl(way * rise);
+    return (struct computed){seconds, seconds * fabsl(rise) * (1 + 1 / span)};
 }

@@ -26,7 +26,7 @@ static struct message message_behind(const struct assay *a, int run)
 static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
 {
     *bytes = a->value_bytes * rank * (m.rows + m.columns);
-    return rank > 0 && m.rows > 0 && m.columns > 0 && *bytes < m.bytes;
+    return rank > 0 && m.rows > 0 && m.columns > 0 && !judged_reaches(a, *bytes, m.bytes);
 }
 
 // Seconds that a byte of the matrix or of its factors takes beside the FLOP.
@@ -56,16 +56,18 @@ static long double sent_bytes(const struct assay *a, struct message m, struct se
 }
 
 // What was measured between two GPUs of this kind, else by the link's bandwidth.
-static long double size_s(const struct assay *a, struct sending s, struct joint link, long double bytes)
+static struct computed size_s(const struct assay *a, struct sending s, struct joint link, long double bytes)
 {
     const struct node_group *groups = a->problem->cluster.groups;
     const struct collective_times *table = NULL;
     if (!strcmp(groups[s.sender].gpu, groups[s.receiver].gpu)) table = judged_table(a, s.sender, link, 2, true);
-    long double size = table && bytes > 0 ? judged_table_s(table, bytes) : bytes / link.bytes_per_s;
-    return size + (long double)a->problem->costs.transfer_launch_s.value;
+    struct computed size = {bytes / link.bytes_per_s, 0};
+    if (table && bytes > 0) size = judged_table_s(a, table, bytes);
+    size.value += a->problem->costs.transfer_launch_s.value;
+    return size;
 }
 
-bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double parts[PART_COUNT])
+bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_COUNT])
 {
     const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
     struct joint link = judged_stage_link(a, s.sender, s.receiver);
@@ -76,19 +78,12 @@ bool transfer_unrounded_ns(const struct assay *a, struct sending s, long double 
     if (s.backward && !passes_gradient(a, s.run)) return true;
     if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
     else bytes = sent_bytes(a, m, s);
-    long double size = size_s(a, s, link, bytes);
-    parts[PART_BLOCKING] = share[PART_BLOCKING] * size * 1e9L;
-    parts[PART_LINK] = share[PART_LINK] * size * 1e9L;
-    parts[PART_OVERHEAD] = share[PART_OVERHEAD] * size * 1e9L;     // at each end
-    parts[PART_DELAY] = (share[PART_DELAY] * size + link.latency_s + work) * 1e9L;
-    return true;
-}
-
-bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_COUNT])
-{
-    long double unrounded[PART_COUNT];
-    if (!transfer_unrounded_ns(a, s, unrounded)) return false;
-    for (int k = 0; k < PART_COUNT; k++) parts[k] = judged_whole(unrounded[k]);
+    struct computed size = size_s(a, s, link, bytes);
+    for (int k = 0; k < PART_COUNT; k++) {          // the overhead at each end
+        struct computed part = {share[k] * size.value, share[k] * size.lost};
+        if (k == PART_DELAY) part.value += link.latency_s + work;
+        parts[k] = judged_nanoseconds(a, part);
+    }
     return true;
 }
 
@@ -96,5 +91,5 @@ int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
 {
     long double bytes;
     struct message m = message_behind(a, run);
-    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes) ? judged_whole(m.bytes) : 0;
+    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes) ? judged_whole(a, m.bytes) : 0;
 }

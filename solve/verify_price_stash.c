@@ -81,10 +81,11 @@ static struct needs head_needs(const struct assay *a, bool learns)
                 input = 2 * e * a->tokens * a->problem->model.shape.hidden * a->share;
     // In these schedules the last stage goes back at once: nothing waits.
     bool waits = j->layout.schedule != SCHEDULE_1F1B && j->layout.schedule != SCHEDULE_INTERLEAVED && learns;
-    long double stash = waits ? input + 4 * logits : 0, loss = j->precision == FP32 ? 4 : e + 4;
+    long double loss = j->precision == FP32 ? 4 : e + 4;
     if (j->trainer == TRAINER_DEEPSPEED) loss = 8;
     else if (j->fused_loss) loss += 4;
-    return even_needs(stash, loss * logits + input - stash);
+    // What waits is no working memory: the input, and four of the loss's bytes.
+    return waits ? even_needs(input + 4 * logits, (loss - 4) * logits) : even_needs(0, loss * logits + input);
 }
 
 static struct needs memory_needs(const struct assay *a, const struct layer_run *r)
@@ -121,7 +122,7 @@ void activations_of(const struct assay *a, int run, struct layer_bytes *b)
     else x = even_needs(s->dropout ? a->tokens * s->hidden * a->share * a->value_bytes / 2 : 0, 0);
     long double unsharded = unsharded_bytes(a, run);
     for (int i = 0; i < 3; i++) {
-        b->stash[i] = passes_gradient(a, run) ? judged_whole(x.stash[i]) : 0;
-        b->working[i] = judged_whole(x.working[i] + unsharded);
+        b->stash[i] = passes_gradient(a, run) ? judged_whole(a, x.stash[i]) : 0;
+        b->working[i] = judged_whole(a, x.working[i] + unsharded);
     }
 }

@@ -16,14 +16,23 @@ static long double mean_gradient_bytes(const struct assay *a)
 }
 
 // A reduce-scatter or an all-gather, without latency.
-static long double scatter_s(const struct assay *a, int group, long double bytes, int64_t ranks)
+static struct computed scatter_s(const struct assay *a, int group, long double bytes, int64_t ranks)
 {
-    if (ranks <= 1) return 0;
+    if (ranks <= 1) return (struct computed){0, 0};
     struct joint link = judged_gradient_link(a, group);
     const struct collective_times *table = judged_table(a, group, link, ranks, false);
-    if (!table) return (long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s;
+    if (!table) return (struct computed){(long double)(ranks - 1) / (long double)ranks * bytes / link.bytes_per_s, 0};
     long double mean = mean_gradient_bytes(a);
-    return mean > 0 ? bytes * judged_table_s(table, mean) / (2 * mean) : 0;
+    if (!(mean > 0)) return (struct computed){0, 0};
+    struct computed of_mean = judged_table_s(a, table, mean);
+    return (struct computed){bytes * of_mean.value / (2 * mean), bytes * of_mean.lost / (2 * mean)};
+}
+
+// Of dense values over all ranks, and of experts' over theirs.
+static struct computed scatter_both_s(const struct assay *a, int group, long double bytes, long double expert_bytes)
+{
+    struct computed dense = scatter_s(a, group, bytes, a->ranks), experts = scatter_s(a, group, expert_bytes, a->expert_ranks);
+    return (struct computed){dense.value + experts.value, dense.lost + experts.lost};
 }
 
 static long double scatter_latency_s(const struct assay *a, int group, int64_t ranks)
@@ -43,19 +52,21 @@ static int zero_of(const struct assay *a, int run, int group)
 
 struct gathers gathers_of(const struct assay *a, int run, int group)
 {
-    struct gathers g = {0, 0};
+    struct gathers g = {0};
     int zero = zero_of(a, run, group);
     if (zero < 2 || a->ranks <= 1) return g;
     struct layer_weight w = layer_weight_of(a, run);
     long double gradient = a->problem->job.gradient_bytes_per_value;
     long double latency = w.dense > 0 ? scatter_latency_s(a, group, a->ranks) : 0,
                 expert_latency = w.experts > 0 ? scatter_latency_s(a, group, a->expert_ranks) : 0;
-    g.gradients_s = scatter_s(a, group, gradient * w.dense, a->ranks) +
-                    scatter_s(a, group, gradient * w.experts, a->expert_ranks) + latency + expert_latency;
+    struct computed scatter = scatter_both_s(a, group, gradient * w.dense, gradient * w.experts);
+    g.gradients_s = scatter.value + latency + expert_latency;
+    g.lost_s = scatter.lost;
     if (zero < 3) return g;
     if (w.frozen_bytes > 0) latency = scatter_latency_s(a, group, a->ranks);
-    g.weights_s = scatter_s(a, group, a->value_bytes * w.dense + w.frozen_bytes, a->ranks) +
-                  scatter_s(a, group, a->value_bytes * w.experts, a->expert_ranks) + latency + expert_latency;
+    struct computed gather = scatter_both_s(a, group, a->value_bytes * w.dense + w.frozen_bytes, a->value_bytes * w.experts);
+    g.weights_s = gather.value + latency + expert_latency;
+    g.lost_s += gather.lost;
     return g;
 }
 
@@ -81,9 +92,9 @@ static int matrices_of(const struct assay *a, int run, struct matrix m[MATRICES_
     return count;
 }
 
-static bool matrix_shrinks(struct matrix m, int rank)
+static bool matrix_shrinks(const struct assay *a, struct matrix m, int rank)
 {
-    return rank > 0 && rank * (m.rows + m.columns) < m.rows * m.columns;
+    return rank > 0 && !judged_reaches(a, rank * (m.rows + m.columns), m.rows * m.columns);
 }
 
 struct squeeze { long double saved_values, kept_values, work_s; };      // kept: of all matrices compressed
@@ -96,7 +107,7 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
     if (layout_of(a)->zero >= 2) return s;
     for (int i = matrices_of(a, run, matrices) - 1; i >= 0; i--) {
         struct matrix m = matrices[i];
-        if (!matrix_shrinks(m, rank)) continue;
+        if (!matrix_shrinks(a, m, rank)) continue;
         s.kept_values += m.rows * m.columns;
         s.saved_values += m.rows * m.columns - r * (m.rows + m.columns);
         const struct precision_costs *rates = group >= 0 ? rates_of(a, group) : NULL;
@@ -111,7 +122,7 @@ static struct squeeze squeeze_of(const struct assay *a, int run, int group, int 
 
 int64_t gradient_feedback_of(const struct assay *a, int run, int rank)
 {
-    return judged_whole(a->problem->job.gradient_bytes_per_value * squeeze_of(a, run, -1, rank).kept_values);
+    return judged_whole(a, a->problem->job.gradient_bytes_per_value * squeeze_of(a, run, -1, rank).kept_values);
 }
 
 // ---- the sync of a layer
@@ -127,34 +138,39 @@ static struct synced synced_bytes(const struct assay *a, int run)
         return (struct synced){r->measured.gradient_bytes, r->measured.weight_bytes, 0, 0};
     struct layer_weight w = layer_weight_of(a, run);
     bool leaves = a->problem->model.shape.tied_embeddings && a->pipeline > 1 && j->layout.fused_embedding_sync;
-    long double dense = greatest(0, w.dense - (leaves ? w.table : 0)), gradient = j->gradient_bytes_per_value;
+    long double dense = leaves ? w.apart : w.dense, gradient = j->gradient_bytes_per_value;
     return (struct synced){gradient * dense, a->value_bytes * w.dense, gradient * w.experts, a->value_bytes * w.experts};
 }
 
 // Without a barrier, overlapped, weights are gathered while the next iteration goes forward.
-static long double shown_s(const struct assay *a, int run, int group, long double gather)
+static struct computed shown_s(const struct assay *a, int run, int group, struct computed gather)
 {
     if (layout_of(a)->barrier || !a->overlapped) return gather;
-    for (int slice = 0; slice < layout_of(a)->slice_count; slice++) gather -= passes_of(a, run, group, slice).forward_s;
-    return greatest(0, gather);
+    struct computed behind = {0, 0};
+    for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
+        struct passes s = passes_of(a, run, group, slice);
+        behind.value += s.forward_s, behind.lost += s.lost_s;
+    }
+    return (struct computed){greatest(0, gather.value - behind.value), gather.value + gather.lost + behind.value + behind.lost};
 }
 
-long double layer_sync_unrounded_ns(const struct assay *a, int run, int group, int rank)
+static struct computed layer_sync_s(const struct assay *a, int run, int group, int rank)
 {
     int zero = zero_of(a, run, group);
-    if (a->ranks <= 1 || zero == 3) return 0;
+    if (a->ranks <= 1 || zero == 3) return (struct computed){0, 0};
     struct synced s = synced_bytes(a, run);
     struct squeeze squeeze = squeeze_of(a, run, group, rank);
-    s.gradient = greatest(0, s.gradient - a->problem->job.gradient_bytes_per_value * squeeze.saved_values);
-    long double scatter = scatter_s(a, group, s.gradient, a->ranks) + scatter_s(a, group, s.expert_gradient, a->expert_ranks);
-    long double gather = scatter_s(a, group, s.weight, a->ranks) + scatter_s(a, group, s.expert_weight, a->expert_ranks);
-    long double seconds = zero == 0 ? 2 * scatter : (zero == 1 ? scatter : 0) + shown_s(a, run, group, gather);
-    return (seconds + squeeze.work_s) * 1e9L;
+    long double saved = a->problem->job.gradient_bytes_per_value * squeeze.saved_values;
+    struct computed scatter = scatter_both_s(a, group, greatest(0, s.gradient - saved), s.expert_gradient), shown = {0, 0};
+    scatter.lost += saved > 0 ? scatter_both_s(a, group, s.gradient + saved, 0).value : 0;
+    if (zero) shown = shown_s(a, run, group, scatter_both_s(a, group, s.weight, s.expert_weight));
+    long double times = zero == 0 ? 2 : zero == 1 ? 1 : 0;
+    return (struct computed){times * scatter.value + shown.value + squeeze.work_s, times * scatter.lost + shown.lost};
 }
 
 int64_t layer_sync_ns(const struct assay *a, int run, int group, int rank)
 {
-    return judged_whole(layer_sync_unrounded_ns(a, run, group, rank));
+    return judged_nanoseconds(a, layer_sync_s(a, run, group, rank));
 }
 
 // ---- what a stage's sync takes however little is sent: so many times round its ranks
@@ -170,14 +186,12 @@ static long double rounds_of(const struct assay *a, int group, bool of_experts)
     return most;
 }
 
-long double sync_constant_unrounded_ns(const struct assay *a, int group)
+int64_t sync_constant_ns(const struct assay *a, int group)
 {
     if (a->ranks <= 1) return 0;
-    return (rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
-            rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks)) * 1e9L;
+    return judged_nanoseconds(a, (struct computed){rounds_of(a, group, false) * scatter_latency_s(a, group, a->ranks) +
+                                                       rounds_of(a, group, true) * scatter_latency_s(a, group, a->expert_ranks), 0});
 }
-
-int64_t sync_constant_ns(const struct assay *a, int group) { return judged_whole(sync_constant_unrounded_ns(a, group)); }
 
 bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *ns)
 {
@@ -188,6 +202,6 @@ bool embedding_sync_price(const struct assay *a, int first, int last, int64_t *n
     if (!there.joined || !back.joined) return false;
     long double bytes = j->gradient_bytes_per_value * a->vocabulary * a->problem->model.shape.hidden / j->layout.tensor;
     int64_t ranks = j->layout.fused_embedding_sync ? 2 * a->ranks : 2;
-    *ns = judged_nanoseconds(greatest(judged_all_reduce_s(there, bytes, ranks), judged_all_reduce_s(back, bytes, ranks)));
+    *ns = judged_nanoseconds(a, (struct computed){greatest(judged_all_reduce_s(there, bytes, ranks), judged_all_reduce_s(back, bytes, ranks)), 0});
     return true;
 }

@@ -20,7 +20,7 @@ long double adapter_width(const struct assay *a)
 
 // ---- values by kind: `whole` ones are on every tensor rank
 
-struct values { long double sharded, whole, experts, pool; };
+struct values { long double matrices, sharded, whole, experts, pool; };       // sharded: beside the matrices of a block
 
 static struct values layered_values(const struct assay *a, const struct layer_run *r)
 {
@@ -28,7 +28,7 @@ static struct values layered_values(const struct assay *a, const struct layer_ru
     const struct expert_shape *e = &r->experts;
     bool moe = r->kind == LAYER_MOE;
     long double h = s->hidden, ffn = moe ? e->shared_ffn : s->ffn;
-    struct values v = {.sharded = matrix_values(a, ffn), .whole = 2 * (s->rms_norm ? h : 2 * h)};
+    struct values v = {.matrices = matrix_values(a, ffn), .whole = 2 * (s->rms_norm ? h : 2 * h)};
     if (s->qkv_bias) v.sharded += a->query + 2 * a->key;
     if (s->linear_bias) {
         v.sharded += (a->gates - 1) * ffn;
@@ -66,11 +66,10 @@ static struct values end_values(const struct assay *a, const struct layer_run *r
 // ---- trained and frozen
 
 // Frozen matrices of a block may be held in fewer bits, with a scale of two bytes for every 128 values.
-static long double frozen_bytes(const struct assay *a, const struct layer_run *r, long double values)
+static long double frozen_bytes(const struct assay *a, const struct layer_run *r, const struct values *v)
 {
-    if (!r->weight_bits) return a->value_bytes * values;
-    long double matrices = matrix_values(a, a->problem->model.shape.ffn) / layout_of(a)->tensor;
-    return a->value_bytes * (values - matrices) + matrices * (r->weight_bits / 8.0L + 2.0L / 128);
+    long double t = layout_of(a)->tensor, each = r->weight_bits ? r->weight_bits / 8.0L + 2.0L / 128 : a->value_bytes;
+    return a->value_bytes * (v->sharded / t + v->whole + v->experts + v->pool) + each * (v->matrices / t);
 }
 
 static long double adapter_values(const struct assay *a, const struct layer_run *r)
@@ -86,14 +85,15 @@ struct layer_weight layer_weight_of(const struct assay *a, int run)
     assert(r->kind != LAYER_MEASURED);
     bool end = r->kind == LAYER_EMBEDDING || r->kind == LAYER_HEAD;
     struct values v = end ? end_values(a, r) : r->kind == LAYER_MEMORY ? memory_values(a, r) : layered_values(a, r);
-    long double t = layout_of(a)->tensor, dense = v.sharded / t + v.whole;
+    long double t = layout_of(a)->tensor, dense = (v.matrices + v.sharded) / t + v.whole;
     struct layer_weight w = {.table = end ? a->vocabulary * a->problem->model.shape.hidden / t : 0};
     if (r->frozen) {
-        w.frozen_bytes = frozen_bytes(a, r, dense + v.experts + v.pool);
-        w.dense = r->kind == LAYER_BLOCK ? adapter_values(a, r) : 0;
+        w.frozen_bytes = frozen_bytes(a, r, &v);
+        w.dense = w.apart = r->kind == LAYER_BLOCK ? adapter_values(a, r) : 0;
         return w;
     }
     w.dense = dense;
+    w.apart = end ? v.whole : dense;
     w.experts = v.experts;
     w.pool = v.pool;
     return w;
@@ -149,25 +149,30 @@ struct layer_bytes layer_bytes_of(const struct assay *a, int run)
     long double gradient = j->gradient_bytes_per_value * held_values(a, &w, 2);
     long double copies = deepspeed_bytes(a, r, &w, &gradient);
     long double frozen = j->layout.zero == 3 ? w.frozen_bytes / (long double)a->ranks : w.frozen_bytes;
-    b.weight = judged_whole(a->value_bytes * held_values(a, &w, 3) + frozen);
-    b.gradient = judged_whole(gradient);
-    b.optimizer = judged_whole((away ? 0 : state_bytes(a, &w)) + copies);
-    b.message = judged_whole(a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share);
+    b.weight = judged_whole(a, a->value_bytes * held_values(a, &w, 3) + frozen);
+    b.gradient = judged_whole(a, gradient);
+    b.optimizer = judged_whole(a, (away ? 0 : state_bytes(a, &w)) + copies);
+    b.message = judged_whole(a, a->value_bytes * a->tokens * a->problem->model.shape.hidden * a->share);
     activations_of(a, run, &b);
     return b;
 }
 
-long double optimizer_unrounded_ns(const struct assay *a, int run, int group)
+static long double optimizer_s(const struct assay *a, int run, int group)
 {
     const struct layer_time *stated = stated_time(a, run, group);
-    if (stated) return stated->optimizer_s * 1e9L;
+    if (stated) return stated->optimizer_s;
     const struct job *j = &a->problem->job;
     const struct gpu_costs *gpu = gpu_of(a, group);
     struct layer_weight w = layer_weight_of(a, run);
     long double states = 2 * state_bytes(a, &w), e = a->value_bytes, gradient = j->gradient_bytes_per_value;
     if (!j->layout.offload_optimizer)
         return (states + gradient * held_values(a, &w, 2) + e * held_values(a, &w, 3) +
-                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) / gpu->memory_bytes_per_s.value * 1e9L;
+                gpu->step_bytes_per_value.value * held_values(a, &w, 1)) / gpu->memory_bytes_per_s.value;
     long double moved = (gradient + e) * held_values(a, &w, 1);
-    return (moved / gpu->host_link_bytes_per_s.value + (states + moved) / gpu->host_memory_bytes_per_s.value) * 1e9L;
+    return moved / gpu->host_link_bytes_per_s.value + (states + moved) / gpu->host_memory_bytes_per_s.value;
+}
+
+int64_t optimizer_ns_of(const struct assay *a, int run, int group)
+{
+    return judged_nanoseconds(a, (struct computed){optimizer_s(a, run, group), 0});
 }

@@ -8,13 +8,13 @@
 
 static long double stated_or(const struct estimate *e, long double otherwise) { return e->value > 0 ? (long double)e->value : otherwise; }
 
-// All three kinds of products of so many FLOP, those without a weight gradient among them; `slower`: the share of its rates that is reached.
-static void products(const struct precision_costs *r, long double flop, long double weightless, long double operands, long double slower, struct work *w)
+// All three kinds of products of so many FLOP, and as many more without a weight gradient; `slower`: the share of its rates that is reached.
+static void products(const struct precision_costs *r, long double learning, long double weightless, long double operands, long double slower, struct work *w)
 {
-    long double rate = r->gemm_flop_per_s.value, for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower;
+    long double rate = r->gemm_flop_per_s.value, for_weights = stated_or(&r->weight_gradient_flop_per_s, rate) * slower, flop = learning + weightless;
     w->linear = flop / (rate * slower);
     w->data = flop / (stated_or(&r->data_gradient_flop_per_s, rate) * slower);
-    w->weight = flop / for_weights;
+    w->weight = learning / for_weights;
     w->weightless = weightless / for_weights;
     w->operands = r->operand_bytes_per_s.value > 0 ? operands / r->operand_bytes_per_s.value : 0;
 }
@@ -72,7 +72,7 @@ static void layered_work(const struct assay *a, int run, int group, struct piece
     long double added = 2 * n * r->adapter_rank * adapter_width(a) / t, rate = rates->gemm_flop_per_s.value;
     w->adapters = added / rate;
     w->adapter_weight = added / stated_or(&rates->weight_gradient_flop_per_s, rate);
-    w->adapter_back = added / stated_or(&rates->data_gradient_flop_per_s, rate) + w->adapter_weight;
+    w->adapter_data = added / stated_or(&rates->data_gradient_flop_per_s, rate);
     w->memory = bytes / gpu_of(a, group)->memory_bytes_per_s.value + w->scores;
 }
 
@@ -83,7 +83,7 @@ static void memory_work(const struct assay *a, int run, int group, struct piece 
     long double n = p.tokens / layout_of(a)->tensor, h = a->problem->model.shape.hidden, e = a->value_bytes,
                 keys = (long double)x->heads * x->key_width, half = half_keys(x), width = x->width;
     long double read = (long double)x->heads * x->top_k * width, gate = x->gated ? 2 : 1;
-    products(rates_of(a, group), 2 * n * (h * keys + keys * half + read + width * h * gate), 2 * n * read, 0, 1, w);
+    products(rates_of(a, group), 2 * n * (h * keys + keys * half + width * h * gate), 2 * n * read, 0, 1, w);
     w->memory = (2 * p.tokens * h * e * a->share + n * (read * e + 8 * x->heads * half + width * e) + half * keys * e) /
                 gpu->memory_bytes_per_s.value;
     w->gather = n * read * e / gpu->memory_bytes_per_s.value;
@@ -98,8 +98,8 @@ static void end_work(const struct assay *a, int run, int group, struct piece p, 
         const struct precision_costs *rates = rates_of(a, group), *wide = costs_find_precision(gpu, BF16);
         // Logits are not computed in 8 bits.
         if (a->problem->job.precision == FP8 && wide) rates = wide;
-        long double eighths = shard / 8, slower = 1;
-        bool aligned = eighths == (long double)(int64_t)eighths;
+        long double slower = 1;
+        bool aligned = (int64_t)a->vocabulary % (8 * (int64_t)layout_of(a)->tensor) == 0;
         if (!aligned && rates->misaligned_gemm_share.value > 0) slower = rates->misaligned_gemm_share.value;
         products(rates, 2 * p.tokens * h * shard, 0, a->value_bytes * (h * shard + p.tokens * h + p.tokens * shard), slower, w);
         bytes += 12 * p.tokens * shard;
@@ -148,7 +148,7 @@ static struct passes stated_passes(const struct assay *a, const struct layer_tim
     long double part = piece_of(a, slice).length / (long double)a->problem->job.sequence, weight = 0;
     if (schedule_splits_backward(layout_of(a)->schedule)) weight = t->weight_s > 0 ? t->weight_s : t->backward_s / 2.0L;
     return (struct passes){t->forward_s * part, (t->backward_s - weight) * part, weight * part, t->selective_s * part,
-                           t->full_s * part};
+                           t->full_s * part, 0};
 }
 
 // Of a layer that gradients go through.
@@ -158,18 +158,17 @@ static void go_back(const struct assay *a, int run, const struct work *w, const 
     const struct layer_run *r = run_of(a, run);
     bool embedding = r->kind == LAYER_EMBEDDING;
     long double launch_back = (embedding ? 1 : 2) * w->launch;
-    long double kernels = w->data + w->operands + w->adapter_back + w->attention_back + w->memory_back + w->narrowing;
-    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight - w->weightless + w->operands;
-    if (!r->frozen) kernels += w->weight + w->operands + w->gather;
-    long double compute = w->backward_factor * kernels + w->overhead_back;
+    // What makes gradients of weights, and all else: apart, so that nothing needs to be taken off again.
+    long double weight = r->frozen ? w->adapter_weight : embedding ? 0 : w->weight + w->operands;
+    long double rest = w->data + w->operands + w->adapter_data + w->attention_back + w->memory_back + w->narrowing;
+    if (!r->frozen) rest += w->adapter_weight + w->weightless + w->gather + (embedding ? w->weight + w->operands : 0);
     weight *= w->backward_factor;
+    rest = w->backward_factor * rest + w->overhead_back;
     if (!schedule_splits_backward(layout_of(a)->schedule)) {
-        s->backward_s = joined(a, at_least(a, run, compute, launch_back, talk->backward_s), g->weights_s + g->gradients_s);
+        s->backward_s = joined(a, at_least(a, run, rest + weight, launch_back, talk->backward_s), g->weights_s + g->gradients_s);
         return;
     }
-    s->backward_s = weight > 0 ? at_least(a, run, compute - weight, w->launch, talk->backward_s)
-                               : at_least(a, run, compute, launch_back, talk->backward_s);
-    s->backward_s = joined(a, s->backward_s, g->weights_s);
+    s->backward_s = joined(a, at_least(a, run, rest, weight > 0 ? w->launch : launch_back, talk->backward_s), g->weights_s);
     s->weight_s = joined(a, weight > 0 ? greatest(weight, w->launch) : 0, g->gradients_s);
 }
 
@@ -183,7 +182,8 @@ struct passes passes_of(const struct assay *a, int run, int group, int slice)
     struct gathers g = gathers_of(a, run, group);
     long double compute = w.forward_factor * (w.linear + w.operands + w.adapters + w.attention + w.memory + w.narrowing) + w.overhead,
                 forward = at_least(a, run, compute, w.launch, talk.forward_s);
-    struct passes s = {.forward_s = joined(a, forward, g.weights_s)};
+    struct passes s = {.forward_s = joined(a, forward, g.weights_s),
+                       .lost_s = (1 + (long double)a->problem->costs.overlap_slowdown.value) * (talk.lost_s + g.lost_s)};
     if (!passes_gradient(a, run)) return s;
     go_back(a, run, &w, &talk, &g, &s);
     if (!is_layered(a, run)) return s;
@@ -196,8 +196,11 @@ struct layer_duration layer_duration_of(const struct assay *a, int run, int grou
 {
     struct passes s = passes_of(a, run, group, slice);
     return (struct layer_duration){
-        .forward_ns = judged_nanoseconds(s.forward_s),     .backward_ns = judged_nanoseconds(s.backward_s),
-        .weight_ns = judged_nanoseconds(s.weight_s),       .selective_ns = judged_nanoseconds(s.selective_s),
-        .full_ns = judged_nanoseconds(s.full_s),           .optimizer_ns = judged_whole(optimizer_unrounded_ns(a, run, group)),
+        .forward_ns = judged_nanoseconds(a, (struct computed){s.forward_s, s.lost_s}),
+        .backward_ns = judged_nanoseconds(a, (struct computed){s.backward_s, s.lost_s}),
+        .weight_ns = judged_nanoseconds(a, (struct computed){s.weight_s, s.lost_s}),
+        .selective_ns = judged_nanoseconds(a, (struct computed){s.selective_s, 0}),
+        .full_ns = judged_nanoseconds(a, (struct computed){s.full_s, s.lost_s}),
+        .optimizer_ns = optimizer_ns_of(a, run, group),
     };
 }

@@ -22,6 +22,8 @@ static bool is_plain(const struct model *m)
     return m->has_shape && block_count(m) > 0;
 }
 
+static int64_t nearest(long double bytes) { return bytes < WHOLE_MAX ? (int64_t)(bytes + 0.5L) : WHOLE_MAX; }
+
 bool published_memory_of(const struct problem *problem, struct published_memory *p)
 {
     const struct shape *s = &problem->model.shape;
@@ -30,9 +32,9 @@ bool published_memory_of(const struct problem *problem, struct published_memory 
     long double h = s->hidden, f = s->ffn, k = s->kv_heads, a = s->heads, v = s->vocabulary, t = l->tensor, c = l->context,
                 stages = l->pipeline, layers = block_count(&problem->model);
     long double values = h * v / t + 2 * layers / stages * h * h * ((1 + k / a + 1.5L * f / h) / t + 1 / h);
-    p->state_bytes = judged_whole((6 + 12 / (l->data * c)) * values);
+    p->state_bytes = nearest((6 + 12 / (l->data * c)) * values);
     long double message = (long double)problem->job.sequence * l->micro_batch * h / (t * c);
-    p->activation_bytes = judged_whole(message * ((12 + 4 * k / a + 8 * f / h) * layers + 8 * stages + 4 * (1 + v / h)));
+    p->activation_bytes = nearest(message * ((12 + 4 * k / a + 8 * f / h) * layers + 8 * stages + 4 * (1 + v / h)));
     return true;
 }
 

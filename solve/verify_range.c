@@ -1,6 +1,5 @@
 // How far the costs' intervals leave the plan's time open: the decision priced again with every number of the costs at its
-// fast and at its slow end, and played. Each price may be off by its roundings, so the claim has to lie between the times
-// with all prices as low and as high as those allow.
+// fast and at its slow end, and played.
 #include "data/cost_keys.h"
 #include "solve/verify_parts.h"
 
@@ -15,17 +14,16 @@ static struct plan copy_of(const struct plan *plan, struct arena *arena)
     return copy;
 }
 
-// With prices by their roundings below (-1) or above (1) the judge's own.
-static int64_t time_at(const struct hearing *h, const struct costs *costs, int collect, int64_t claimed_ns)
+static int64_t time_at(const struct hearing *h, const struct costs *costs, int64_t claimed_ns)
 {
     struct verdict unused = {0};
     struct plan copy = copy_of(h->plan, h->arena);
     struct hearing x = *h;
     x.verdict = &unused;
     x.judged.costs = *costs;
-    x.assay = assay_of(&x.judged);
+    x.assay = assay_over(&x.judged, &h->assay);
     x.plan = &copy;
-    x.collect = collect;
+    x.collect = true;
     hear_prices(&x);
     copy.embedding_sync_ns = x.embedding_sync_ns;
     copy.iteration_ns = claimed_ns;
@@ -42,12 +40,12 @@ static void hear_end(struct hearing *h, const char *what, enum cost_end end, int
         REJECT(h, "range", -1, "%s: stated, but %s", what, unfit.text);
         return;
     }
-    int64_t low = time_at(h, &costs, -1, claimed_ns), high = time_at(h, &costs, 1, claimed_ns);
+    int64_t own_ns = time_at(h, &costs, claimed_ns);
     arena_reset(h->arena, mark);
     h->verdict->terms_checked++;
-    if (claimed_ns < low || claimed_ns > high)
-        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld to %lld", what, (long long)claimed_ns,
-               (long long)low, (long long)high);
+    if (claimed_ns != own_ns)
+        REJECT(h, "range", -1, "%s: claimed %lld ns, the judge finds %lld (%+lld)", what, (long long)claimed_ns, (long long)own_ns,
+               (long long)(claimed_ns - own_ns));
 }
 
 void hear_range(struct hearing *h)

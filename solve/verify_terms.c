@@ -1,27 +1,20 @@
-// Prices of each stage: sums of the judge's own terms against the plan's claims. A correct claim may differ by 1 for each
-// term that was rounded, no more (docs/FORMULAS.md, sections 3 to 7).
-#include <stdlib.h>
-
+// Prices of each stage: sums of the judge's own terms against the plan's claims, to the nanosecond (docs/FORMULAS.md, sections 3
+// to 7).
 #include "solve/verify_parts.h"
 
 void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
                 struct sum own)
 {
     h->verdict->terms_checked += own.terms;
-    int64_t off = claimed - own.value;
-    if (claimed < 0 || llabs(off) > own.terms)
-        REJECT(h, rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld; %lld allowed for rounding)", what,
-               (long long)claimed, unit, (long long)own.value, (long long)off, (long long)own.terms);
+    if (claimed != own.value)
+        REJECT(h, rule, stage, "%s: claimed %lld %s, the judge finds %lld (%+lld)", what, (long long)claimed, unit, (long long)own.value,
+               (long long)(claimed - own.value));
 }
 
 static void hear_price(struct hearing *h, int stage, const char *what, int64_t *claim, struct sum own)
 {
-    if (!h->collect) {
-        hear_claim(h, "price", stage, what, "ns", *claim, own);
-        return;
-    }
-    *claim = own.value + h->collect * own.terms;
-    if (*claim < 0) *claim = 0;
+    if (h->collect) *claim = own.value;
+    else hear_claim(h, "price", stage, what, "ns", *claim, own);
 }
 
 int judged_run(const struct hearing *h, int layer)
@@ -57,7 +50,7 @@ bool learns_locally(const struct hearing *h, int stage)
 // ---- what happens once per layer
 
 // What stands between one layer's gradient and the next one's, at the end of the last micro-batch, and its sync.
-struct layer_terms { int64_t gradient_ns, sync_ns; int roundings; };
+struct layer_terms { int64_t gradient_ns, sync_ns; };
 
 // The exposed part of the syncs that run behind the last gradients, layer by layer from the last to the first: an account
 // of two clocks, one of the gradients and one of the syncs.
@@ -71,7 +64,7 @@ static struct sum sync_behind_gradients(const struct hearing *h, const struct la
         gradient_clock = judged_later(gradient_clock, overlapped ? layers[i].gradient_ns : 0);
         if (sync_clock < gradient_clock) sync_clock = gradient_clock;
         sync_clock = judged_later(sync_clock, layers[i].sync_ns);
-        result.terms += 1 + (overlapped ? layers[i].roundings : 0);
+        result.terms++;
     }
     result.value = judged_later(constant_ns, sync_clock - gradient_clock);
     return result;
@@ -92,9 +85,9 @@ static void add_layer(struct stage_times *t, const struct layer_duration *d, enu
 static struct layer_terms terms_of_layer(const struct hearing *h, const struct layer_duration *d, enum recompute mode,
                                          int64_t sync_ns)
 {
-    if (schedule_splits_backward(h->request.kind)) return (struct layer_terms){d->weight_ns, sync_ns, 1};
-    if (mode == RECOMPUTE_NONE) return (struct layer_terms){d->backward_ns, sync_ns, 1};
-    return (struct layer_terms){d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns, 2};
+    if (schedule_splits_backward(h->request.kind)) return (struct layer_terms){d->weight_ns, sync_ns};
+    if (mode == RECOMPUTE_NONE) return (struct layer_terms){d->backward_ns, sync_ns};
+    return (struct layer_terms){d->backward_ns + (mode == RECOMPUTE_FULL ? d->full_ns : d->selective_ns), sync_ns};
 }
 
 // Of one slice; layers, if not NULL, takes what the stage's sync depends on, over what joins sync_group.
@@ -163,8 +156,8 @@ static void hear_layer_prices(struct hearing *h, int stage)
     struct stage_times t = stage_times_of(h, stage, 0, layers, judged_group(h, stage));
     if (learns_locally(h, stage)) {
         const struct local_loss *l = &h->problem->job.local_loss;
-        sum_add(&t.forward, judged_nanoseconds((long double)l->forward_s));
-        sum_add(&t.backward, judged_nanoseconds((long double)l->backward_s));
+        sum_add(&t.forward, judged_nanoseconds(&h->assay, (struct computed){l->forward_s, 0}));
+        sum_add(&t.backward, judged_nanoseconds(&h->assay, (struct computed){l->backward_s, 0}));
     }
     if (!schedule_splits_backward(h->request.kind)) t.weight = (struct sum){0, 0};
     hear_price(h, stage, "forward", &x->forward_ns, t.forward);
@@ -177,7 +170,7 @@ static void hear_layer_prices(struct hearing *h, int stage)
 
 // ---- messages over the boundary behind a stage
 
-// own NULL: there is no message, so nothing was rounded either.
+// own NULL: there is no message.
 static void hear_parts(struct hearing *h, int stage, const char *what, int slice, int64_t *claimed, const int64_t *own)
 {
     for (int part = 0; part < PART_COUNT; part++) {

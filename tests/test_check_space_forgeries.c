@@ -373,7 +373,7 @@ static bool change_problem(struct forgery *f, void (*change)(struct problem *, s
     if (!has_plan(f)) return false;
     change(p, f->arena);
     space_read(&f->t->space, p, f->arena);
-    for (int i = 0; i < 2; i++) assert_int_equal(space_pricer_open(&f->t->pricers[i], p, f->arena, &err), OK);
+    assert_int_equal(space_pricers_open(f->t->pricers, p, f->arena, &err), OK);
     return true;
 }
 static void halve_times(struct problem *p, struct arena *arena)

@@ -29,14 +29,14 @@ static void assert_best(const struct problem *problem, const struct plan *plan, 
     if (!verdict.accepted) fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
 }
 
-// A load that is off by more than roundings allow.
+// A load that is off.
 static void expect_load_is_heard(const struct problem *problem, const struct plan *plan, struct arena *arena)
 {
     struct plan wrong = *plan;
     struct error err = {OK, ""};
     wrong.outcome = OUTCOME_OPEN;
     wrong.bound_ns = 0;
-    for (int off = -1000; off <= 1000; off += 1000) {
+    for (int off = -1; off <= 1; off++) {
         struct verdict verdict;
         wrong.objective_ns = plan->objective_ns + off;
         if (wrong.objective_ns < 1) continue;

@@ -6,9 +6,9 @@
 
 #include "data/problem.h"
 
-struct price_count { int64_t terms, halves; };      // compared; differing by 1
+struct price_count { int64_t terms, doubtful; };      // compared; that the judge could not tell from the next
 
-// Fails the test on any term that differs by more than 1 ns or byte, and on anything else that a priced document says and
+// Fails the test on any term that differs, and on anything else that a priced document says and
 // the judge says otherwise. `name` is the problem's, for the message. Adds to *count.
 void compare_prices(const struct problem *problem, int64_t name, struct price_count *count, struct arena *arena);
 

@@ -33,7 +33,7 @@ void space_trial_open(struct space_trial *t, uint64_t seed, double gap, struct a
     spaces_solve(&t->alone, &t->problem, arena);
     spaces_search(&t->found, &t->problem, 1, gap, 0, NULL, arena);
     space_read(&t->space, &t->problem, arena);
-    for (int i = 0; i < 2; i++) CHECK_OK(space_pricer_open(&t->pricers[i], &t->problem, arena, &err));
+    CHECK_OK(space_pricers_open(t->pricers, &t->problem, arena, &err));
     for (int i = 0; i < SPACE_SOURCES; i++) {
         const char *text = arena_print(arena, "the %s of trial %llu", roles[i], (unsigned long long)seed);
         t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
