@@ -23,12 +23,12 @@ enum status check_read_source(const struct reader *r, const struct value *v, con
     return OK;
 }
 
-enum status check_is_space(bool *is, const struct check_text *certificate, struct arena *arena, struct error *err)
+enum status check_certificate_kind(enum check_certificate_kind *kind, const struct check_text *certificate, struct arena *arena, struct error *err)
 {
     const struct reader r = {certificate->file, err};
     struct value *root;
     TRY(check_read_envelope(&r, certificate, &root, arena));
-    *is = value_get(root, "space") != NULL;
+    *kind = value_get(root, "space") ? CERTIFICATE_OF_SPACE : value_get(root, "places") ? CERTIFICATE_OF_PLACES : CERTIFICATE_OF_LAYOUT;
     return OK;
 }
 
@@ -50,7 +50,7 @@ static enum status find_priced(const struct reader *r, const struct value *root,
 
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena)
 {
-    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "?proof", "?space", NULL};
+    static const char *const keys[] = {"kind", "version", "?made_by", "made_from", "?proof", "?space", "?places", NULL};
     static const char *const kinds[] = {"plumbline.certificate", NULL};
     int kind, version = 0;
     if (certificate->size > CERTIFICATE_MOST) return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
@@ -59,7 +59,8 @@ enum status check_read_envelope(const struct reader *r, const struct check_text 
     TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, *root, "", keys));
     if (value_get(*root, "made_by")) TRY(value_expect(r, value_get(*root, "made_by"), "made_by", VALUE_TEXT));
-    if (!value_get(*root, "proof") == !value_get(*root, "space")) return check_refuse(r, "", "expected either proof or space");
+    if (!!value_get(*root, "proof") + !!value_get(*root, "space") + !!value_get(*root, "places") != 1)
+        return check_refuse(r, "", "expected one of proof, space and places");
     return value_int(r, *root, "", "version", 1, 1, &version);
 }
 
@@ -230,7 +231,7 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     if (strcmp(found, hash))
         return fail(err, (enum status)NOT_PROVEN, "%s: its SHA-256 is %.12s..., the proof is about %.12s...", priced->file, found, hash);
     const struct value *proof = value_get(root, "proof");
-    if (!proof) return check_refuse(&r, "", "is about a space of layouts: expected its problem beside it");
+    if (!proof) return check_refuse(&r, "", "is about a space of layouts, or about placements: expected its problem beside it");
     TRY(check_read_claims(&r, proof, result));
     TRY(check_read_problem(problem, priced->file, priced->text, priced->size, arena, err));
     result->problem = problem;

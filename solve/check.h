@@ -53,7 +53,8 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
 // The path that the certificate gives for the priced document it was made from.
 enum status check_priced_path(const char **path, const struct check_text *certificate, struct arena *arena, struct error *err);
 
-// Whether the certificate is one of a whole space of layouts (solve/check_space.h).
-enum status check_is_space(bool *is, const struct check_text *certificate, struct arena *arena, struct error *err);
+// What the certificate is about: one layout, a whole space of them (solve/check_space.h), placements on nodes (check_places.h).
+enum check_certificate_kind { CERTIFICATE_OF_LAYOUT, CERTIFICATE_OF_SPACE, CERTIFICATE_OF_PLACES };
+enum status check_certificate_kind(enum check_certificate_kind *kind, const struct check_text *certificate, struct arena *arena, struct error *err);
 
 #endif

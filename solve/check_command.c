@@ -7,6 +7,7 @@
 
 #include "data/options.h"
 #include "solve/check_parts.h"
+#include "solve/check_places.h"
 #include "solve/check_space.h"
 #include "solve/check_verdict.h"
 #include "solve/check_vipr.h"
@@ -217,6 +218,40 @@ static enum status hear_space(const struct check_text *certificate, const char *
     return OK;
 }
 
+// ---- placements
+
+static void print_places(FILE *to, const struct check_result *r, const char *problem, int64_t microseconds)
+{
+    if (!r->accepted) {
+        fprintf(to, "not proven: %s\n", r->reason);
+        return;
+    }
+    if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
+    else fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n", (long long)r->bound_ns);
+    fprintf(to, "  verified   the least price of every link; %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, "
+            "%lld paths of a graph of %lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
+            (long long)r->choices, (long long)r->paths, (long long)r->operations);
+    fprintf(to, "  assumed    the reading of %s and of what it names, and the judge's prices of its links\n", problem);
+    fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
+}
+
+static enum status hear_places(const struct check_text *certificate, const char *problem_path, const char *statement, uint64_t work_limit,
+                               const struct timespec *start, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct check_input sources[SOURCES];
+    struct check_places places;
+    struct check_result result;
+    struct check_text problem;
+    if (!problem_path) return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it", certificate->file);
+    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(read_sources(sources, &problem, arena, err));
+    TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
+    TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena, err));
+    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, microseconds_since(start));
+    *exit_code = result.accepted ? 0 : 1;
+    return OK;
+}
+
 // ---- VIPR
 
 static bool is_vipr(const char *path)
@@ -248,7 +283,8 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     const char *paths[2];
     int count;
     int64_t work_limit = CHECK_WORK_DEFAULT;
-    bool helped, is_space;
+    bool helped;
+    enum check_certificate_kind kind;
     struct outputs to = {NULL, NULL};
     const struct option options[] = {
         {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL, "write the verdict as a document, for plumbline report --format latex or csv"},
@@ -267,9 +303,10 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     if (is_vipr(paths[0])) return hear_vipr(paths[0], work_limit, &start, exit_code, arena, err);
     if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
     TRY(read_whole(&certificate, paths[0], arena, err));
-    TRY(check_is_space(&is_space, &certificate, arena, err));
-    if (is_space && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space");
-    if (is_space) return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
+    TRY(check_certificate_kind(&kind, &certificate, arena, err));
+    if (kind != CERTIFICATE_OF_LAYOUT && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space, or about placements");
+    if (kind == CERTIFICATE_OF_PLACES) return hear_places(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
+    if (kind == CERTIFICATE_OF_SPACE) return hear_space(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
     TRY(hear_one(&hearing, &result, count > 1 ? paths[1] : NULL, (uint64_t)work_limit, arena, err));
     hearing.microseconds = microseconds_since(&start);
     TRY(tell(&hearing, &to, arena, err));

@@ -340,7 +340,7 @@ static enum status refuse_kinds(const struct reader *r, const struct value *root
 {
     const struct value *objective = get(root, "objective");
     if (get(root, "places"))
-        return check_refuse(r, "places", "no certificate is about placements: the bound is the planner's word");
+        return check_refuse(r, "places", "a proof about node groups says nothing of placements: expected a certificate about those");
     if (objective) TRY(value_expect(r, objective, "objective", VALUE_TEXT));
     if (objective && strcmp(objective->text, "iteration_time"))
         return check_refuse(r, "objective", "certificates are about iteration_time, found \"%.40s\": its bound is the planner's word", objective->text);

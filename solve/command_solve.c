@@ -10,6 +10,7 @@
 #include "formulate/extrapolate.h"
 #include "formulate/range.h"
 #include "solve/certificate.h"
+#include "solve/certificate_places.h"
 #include "solve/certificate_space.h"
 #include "solve/commands.h"
 #include "solve/layouts.h"
@@ -284,6 +285,25 @@ static enum status solve_space(const struct request *r, const struct problem *pr
     return OK;
 }
 
+static enum status write_places_certificate(const struct request *r, const struct solve_result *solved, const struct problem *problem, const struct priced *priced,
+                                            struct arena *arena, struct error *err)
+{
+    struct source sources[PROBLEM_SOURCES];
+    struct certificate_places_request request = {.problem = problem, .priced = priced, .solved = solved, .settings = &r->settings, .sources = sources};
+    struct certificate_places_result result;
+    listen_no_more();
+    request.source_count = problem_sources(problem, r->certificate_path, sources, arena);
+    double begin_s = clock_s();
+    TRY(certificate_places_make(&result, &request, arena, err));
+    if (!result.text) return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
+    TRY(file_write(r->certificate_path, result.text, result.size, err));
+    if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
+        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
+    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.by_nodes ? "nodes" : "groups of nodes", (long long)result.boxes,
+            (long long)result.weights, result.size, clock_s() - begin_s);
+    return OK;
+}
+
 // The proof of the bound, about the priced document as it was written.
 static enum status write_certificate(const struct request *r, const struct solve_result *solved, const struct priced *priced, struct arena *arena, struct error *err)
 {
@@ -308,7 +328,7 @@ static enum status write_certificate(const struct request *r, const struct solve
 static enum status refuse_on_places(const struct request *r, struct error *err)
 {
     const struct { bool given; const char *option; } others[] = {
-        {r->certificate_path, "--certificate"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+        {r->shrink, "--shrink-certificate"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(others); i++)
         if (others[i].given) return fail(err, BAD_INPUT, "%s: expected a cluster without places", others[i].option);
@@ -345,7 +365,8 @@ static enum status solve_layout(const struct request *r, const struct problem *p
         TRY(write_plan(&result.alternatives[i], alternative_path(r->plan_path, i + 1, arena), r, problem, priced, arena, err));
     say_outcome(&result);
     TRY(say_answer(r, problem, &from, &result.plan, arena, err));
-    TRY(write_certificate(r, &result, priced, arena, err));
+    if (r->certificate_path && priced->places) TRY(write_places_certificate(r, &result, problem, priced, arena, err));
+    else TRY(write_certificate(r, &result, priced, arena, err));
     *exit_code = exit_code_of(result.plan.outcome);
     if (*exit_code == 0 && !result.finished && r->settings.alternatives > 1) {
         fprintf(stderr, "stopped before all alternatives were known\n");
@@ -391,7 +412,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(refuse_options(&r, problem, err));
     if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
-    if (r.certificate_path && !r.priced_path) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
+    if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));
     return solve_layout(&r, problem, start, exit_code, arena, err);
 }

@@ -99,8 +99,8 @@ static bool take_plan(struct placed *p, struct placed_plan *to, const struct pla
     return to->time_ns < INT64_MAX;
 }
 
-enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns, const struct solve_settings *settings,
-                          const volatile int *stop, struct arena *arena, struct error *err)
+enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns, struct solve_evidence **evidence,
+                          const struct solve_settings *settings, const volatile int *stop, struct arena *arena, struct error *err)
 {
     struct priced *nodes = TAKE(arena, 1, struct priced);
     struct solve_settings own;
@@ -116,11 +116,14 @@ enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *b
     own.memory_limit_bytes = settings->memory_limit_bytes;
     own.whole_batch = settings->whole_batch;
     own.cutoff_ns = settings->cutoff_ns;
+    own.evidence = settings->evidence;
+    int64_t before_ns = *bound_ns;
     if (best->time_ns < INT64_MAX && (!own.cutoff_ns || best->time_ns < own.cutoff_ns)) own.cutoff_ns = best->time_ns;
     put_nodes(nodes, p, arena);
     TRY(solve_run(&r, nodes, &own, NULL, stop, arena, err));
     if (r.plan.stage_count && take_plan(p, &plan, &r.plan) && plan.time_ns < best->time_ns) placed_plan_copy(p, best, &plan);
     if (r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off) *bound_ns = best->time_ns;
     else if (r.plan.bound_ns > *bound_ns) *bound_ns = r.plan.bound_ns < best->time_ns ? r.plan.bound_ns : best->time_ns;
+    if (own.evidence && *bound_ns > before_ns) *evidence = r.evidence;
     return OK;
 }

@@ -10,10 +10,11 @@
 bool placed_is_single(const struct placed *p);
 
 // *bound_ns, proven already, rises to what is proven of all placed plans, at most best's time (INT64_MAX: there is no plan); `best`
-// may get better. Of the settings count gap, cut-off, time limit, threads, seed, boxes_max and memory of
-// workers.
+// may get better. Of the settings count gap, cut-off, time limit, threads, seed, boxes_max, memory of
+// workers and evidence: *evidence is what the bound rests on if it rose and that was asked for.
 struct solve_settings;
-enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns, const struct solve_settings *settings,
-                          const volatile int *stop, struct arena *arena, struct error *err);
+struct solve_evidence;
+enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *bound_ns, struct solve_evidence **evidence,
+                          const struct solve_settings *settings, const volatile int *stop, struct arena *arena, struct error *err);
 
 #endif

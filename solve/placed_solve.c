@@ -163,14 +163,19 @@ static enum status prove_uneven(struct solving *s, struct placed *p, const struc
 
 // One replica: a box of that tree is worth some parts of the other.
 static enum status prove_single(struct solving *s, struct placed *p, const struct placed_effort *effort, struct placed_plan *best, int64_t *bound_ns,
-                                struct error *err)
+                                struct solve_result *r, struct error *err)
 {
     enum { WORTH = 75 };
     struct solve_settings settings = *s->settings;
     settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
     if (settings.time_limit_s > 0) settings.time_limit_s = share_for_single * (settings.time_limit_s - (clock_s() - s->begin_s));
     if (s->settings->time_limit_s > 0 && settings.time_limit_s <= 0) return OK;
-    return placed_single(p, best, bound_ns, &settings, s->stop, s->arena, err);
+    struct solve_evidence *evidence = NULL;
+    TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->stop, s->arena, err));
+    if (!evidence) return OK;
+    r->evidence = evidence;
+    r->evidence_by_nodes = true;
+    return OK;
 }
 
 // The search; under a time limit as many more of them, each from where the last one ended, as a share of it has room for.
@@ -224,7 +229,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     int64_t bound_ns = first.plan.bound_ns;
     bool open = !found || (!by_program && (double)(best.time_ns - bound_ns) > settings->gap * (double)best.time_ns);
     if (open && effort->tree && placed_is_single(placed)) {
-        TRY(prove_single(&s, placed, effort, &best, &bound_ns, err));
+        TRY(prove_single(&s, placed, effort, &best, &bound_ns, r, err));
         open = best.time_ns == INT64_MAX ? bound_ns < INT64_MAX : bound_ns < wanted_ns(&s, &best);
         proven = !open && bound_ns >= best.time_ns;
     }

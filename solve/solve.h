@@ -53,6 +53,7 @@ struct solve_result {
     bool cut_off;                   // proven, and finished: every plan takes cutoff_ns at least, as plan.bound_ns says. No plan, or
                                     // one that is no better
     struct solve_evidence *evidence;    // NULL where it was not asked for
+    bool evidence_by_nodes;         // on places: of the problem with each node as a group, not of that over groups
     int64_t free_links_ns;          // on places: what the plan would take if its links took nothing; 0: not worked out
     const char *sidelined;          // NULL, or what went wrong and was recovered from (a worker died ...)
 };

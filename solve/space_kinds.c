@@ -2,17 +2,19 @@
 #include "solve/space_open.h"
 #include "solve/space_prices.h"
 
-enum status space_check_kind(const struct problem *p, bool of_space, struct error *err)
+enum status space_check_kind(const struct problem *p, enum check_certificate_kind kind, struct error *err)
 {
     const char *file = p->document.path ? p->document.path : "problem";
+    bool places = p->cluster.places.node_count;
     if (p->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: the job's objective is %s, and certificates are about iteration_time: its bound is the planner's word", file,
                     objective_names[p->job.objective]);
-    if (p->job.space.given && !of_space)
+    if (places && p->job.space.given)
+        return fail(err, BAD_INPUT, "%s: no certificate is about a space of layouts on a cluster with places: its bound is the planner's word", file);
+    if (p->job.space.given && kind != CERTIFICATE_OF_SPACE)
         return fail(err, BAD_INPUT, "%s: its job has a space of layouts: expected a certificate of all of them", file);
-    if (p->cluster.places.node_count)
-        return fail(err, BAD_INPUT, "%s: the cluster has places, and no certificate is about placements%s: the bound is the planner's word", file,
-                    of_space ? " in a space of layouts" : "");
+    if (places && kind != CERTIFICATE_OF_PLACES)
+        return fail(err, BAD_INPUT, "%s: its cluster has places: expected a certificate about placements", file);
     return OK;
 }
 
@@ -20,5 +22,5 @@ enum status space_check_kind_of(const char *path, struct arena *arena, struct er
 {
     struct problem *p = TAKE(arena, 1, struct problem);
     struct error unread = {OK, ""};
-    return problem_load(p, path, arena, &unread) == OK ? space_check_kind(p, false, err) : OK;
+    return problem_load(p, path, arena, &unread) == OK ? space_check_kind(p, CERTIFICATE_OF_LAYOUT, err) : OK;
 }

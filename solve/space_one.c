@@ -31,7 +31,7 @@ enum status space_one_prices(struct check_problem **own, const struct problem *p
     struct check_pricer pricer;
     const char *file = p->document.path ? p->document.path : "problem";
     struct check_layout layout = space_layout(&p->job.layout);
-    TRY(space_check_kind(p, false, err));
+    TRY(space_check_kind(p, CERTIFICATE_OF_LAYOUT, err));
     TRY(space_pricer_open(&pricer, p, arena, err));
     if (!pricer.bytes(pricer.context, &layout, own) || !pricer.times(pricer.context))
         return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);

@@ -3,6 +3,7 @@
 #ifndef PLUMBLINE_SOLVE_SPACE_OPEN_H
 #define PLUMBLINE_SOLVE_SPACE_OPEN_H
 
+#include "solve/check_places.h"
 #include "solve/check_space.h"
 
 // Of a job with a space.
@@ -11,6 +12,10 @@ enum status space_open(struct check_space *space, struct check_pricer pricers[2]
 // Of a job with one layout: every table that a priced document of it has. BAD_INPUT: a problem that no certificate is about.
 enum status space_open_one(struct check_problem **own, const char *problem_path, const struct check_input *inputs, int input_count,
                            struct arena *arena, struct error *err);
+
+// Of a job with one layout on a cluster with places.
+enum status space_open_places(struct check_places *places, const char *problem_path, const struct check_input *inputs, int input_count,
+                              struct arena *arena, struct error *err);
 
 // BAD_INPUT: the problem is of a kind that no certificate of one layout is about, named. One that cannot be read is let pass.
 enum status space_check_kind_of(const char *path, struct arena *arena, struct error *err);

@@ -4,6 +4,7 @@
 #define PLUMBLINE_SOLVE_SPACE_PRICES_H
 
 #include "data/problem.h"
+#include "solve/check_places.h"
 #include "solve/check_space.h"
 
 // The problem's job has a space.
@@ -19,9 +20,11 @@ enum status space_pricers_open(struct check_pricer pricers[2], const struct prob
 // problem_load, of the very bytes that the checker hashed.
 enum status space_load_problem(struct problem *to, const char *path, const struct check_input *inputs, int count, struct arena *arena,
                                struct error *err);
-// BAD_INPUT: a problem of a kind that no certificate, of one layout or of a space, is about yet; the kind is named.
-enum status space_check_kind(const struct problem *problem, bool of_space, struct error *err);
+// BAD_INPUT: a problem of a kind that the certificate is not about; the kind is named.
+enum status space_check_kind(const struct problem *problem, enum check_certificate_kind kind, struct error *err);
 // A job's one layout: see space_open_one.
 enum status space_one_prices(struct check_problem **own, const struct problem *problem, struct arena *arena, struct error *err);
+// A job's one layout on a cluster with places: see space_open_places. The problem stays where it is.
+enum status space_places(struct check_places *to, const struct problem *problem, struct arena *arena, struct error *err);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "data/schedule.h"
 #include "solve/verify.h"
+#include "solve/verify_places.h"
 #include "solve/verify_price.h"
 
 struct hearing {
@@ -31,8 +32,6 @@ struct hearing {
 void hear_hashes(struct hearing *h);
 // Everything behind the layout, of a plan with a placement: replica by replica.
 enum status hear_placement(struct hearing *h, struct error *err);
-// One stream from a node to another, for a message or for a ring. false: nothing joins them.
-bool judged_node_link(const struct assay *a, int from, int to, bool ring, struct link *link);
 void hear_pipette(struct hearing *h, const int *node);             // "objective"; node[replica * ranks + rank]
 enum status hear_plan(struct hearing *h, struct error *err);       // the same of a plan whose ranks stand on groups
 bool hear_layout(struct hearing *h);                // false: the plan has another shape, nothing else can be compared
@@ -94,13 +93,6 @@ static inline void sum_add(struct sum *s, int64_t value)
 }
 void hear_claim(struct hearing *h, const char *rule, int stage, const char *what, const char *unit, int64_t claimed,
                 struct sum own);
-
-// ---- of nodes (verify_places_links.c): by their indices in the cluster's places; NO_KIND: cards have none in common
-int64_t judged_slots_on(const struct assay *a, int group);      // device groups of one of the group's nodes
-int judged_ring_kind(const struct assay *a, const int *nodes, int count);       // of network card that a ring goes over
-// One stream; false: nothing joins them. kind: that the ring goes over; of messages OWN_KIND.
-enum { NO_KIND = NIC_KIND_COUNT, OWN_KIND };
-bool judged_link_over(const struct assay *a, int from, int to, bool ring, int kind, struct link *link);
 
 // ---- of a stage whose decision is sound
 static inline int judged_group(const struct hearing *h, int stage) { return h->group[h->plan->stages[stage].group]; }

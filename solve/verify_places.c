@@ -149,22 +149,11 @@ static bool hear_nodes(struct hearing *h, int *node)
     return h->verdict->violation_count == before;
 }
 
-// The kinds of network card of a group's nodes, one bit each.
-static unsigned kinds_of(const struct node_group *g)
-{
-    unsigned kinds = 0;
-    for (int i = 0; i < g->nic_count; i++) kinds |= 1u << g->nics[i].kind;
-    return kinds;
-}
-
-// Where the job wants it, all nodes of a ring have the same kinds of card; of nodes without any, those of one group are alike.
+// Where the job wants it, all nodes of a ring have the same kinds of card.
 static void hear_kinds(struct hearing *h, int stage, int from, int to)
 {
-    const struct cluster *c = &h->problem->cluster;
-    const struct cluster_node *a = &c->places.nodes[from], *b = &c->places.nodes[to];
-    unsigned kinds = kinds_of(&c->groups[a->group]), others = kinds_of(&c->groups[b->group]);
-    bool other = a->group != b->group && (kinds != others || !kinds);
-    if (other && h->problem->job.placement.homogeneous_groups)
+    const struct cluster_node *a = &h->problem->cluster.places.nodes[from], *b = &h->problem->cluster.places.nodes[to];
+    if (!judged_may_ring(&h->assay, a->group, b->group))
         REJECT(h, "homogeneous", stage, "the ring goes from node '%s' to node '%s', which has other kinds of network card", a->name, b->name);
 }
 

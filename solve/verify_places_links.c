@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/verify_parts.h"
+#include "solve/verify_places.h"
 
 static long double card_rate(const struct node_group *g, int kind, int64_t streams, bool one_card, long double efficiency, long double *latency_s)
 {
@@ -78,6 +78,23 @@ int judged_ring_kind(const struct assay *a, const int *nodes, int count)
         best = kind;
     }
     return best;
+}
+
+// The kinds of network card of a group's nodes, one bit each.
+static unsigned kinds_of(const struct node_group *g)
+{
+    unsigned kinds = 0;
+    for (int i = 0; i < g->nic_count; i++) kinds |= 1u << g->nics[i].kind;
+    return kinds;
+}
+
+// Of nodes without any cards those of one group are alike.
+bool judged_may_ring(const struct assay *a, int from_group, int to_group)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    unsigned kinds = kinds_of(&groups[from_group]);
+    bool alike = from_group == to_group || (kinds && kinds == kinds_of(&groups[to_group]));
+    return alike || !a->problem->job.placement.homogeneous_groups;
 }
 
 // The nearest level whose switch both nodes hang on, or NULL.

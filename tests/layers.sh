@@ -7,7 +7,7 @@ allowed() {     # allowed FILE -> the rooms it may include
     case $1 in
     solve/verify*) echo "data solve/verify" ;;
     solve/check_command.c) echo "data/status.h data/arena.h data/options.h solve/check solve/space_open.h" ;;    # the prices of a space's layouts
-    solve/space_*) echo "data solve/verify_price.h solve/check solve/space_" ;;     # from the judge's prices to the checker's tables
+    solve/space_*) echo "data solve/verify_price.h solve/verify_places.h solve/check solve/space_" ;;     # from the judge's prices to the checker's tables
     solve/check*) echo "data/status.h data/arena.h data/options.h solve/check" ;;    # it reads no document of ours by our code
     solve/report*) echo "data solve/report" ;;
     data/*) echo "data" ;;

@@ -24,7 +24,7 @@ static int64_t prove(struct placed *p, struct placed_plan *best, struct arena *a
     solve_defaults(&settings);
     settings.progress = 0;
     assert_true(placed_is_single(p));
-    if (placed_single(p, best, &bound_ns, &settings, NULL, arena, &err) != OK) fail_msg("%s", err.text);
+    if (placed_single(p, best, &bound_ns, &(struct solve_evidence *){NULL}, &settings, NULL, arena, &err) != OK) fail_msg("%s", err.text);
     return bound_ns;
 }
 
