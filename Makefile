@@ -195,11 +195,19 @@ $(OUT)/tests/test_recorded: $(HELDBACK)
 run-%: $(OUT)/tests/% all
 	$(OUT)/tests/$*
 
-tests: $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
+# What runs them: as many at a time as there are processors, or TEST_JOBS=1. Memory is judged as users build.
+$(OUT)/run: $(OUT)/tests/run.o
+	$(SAY) ld $@
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS)
+TEST_JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+TEST_RUN = $(OUT)/run --jobs $(TEST_JOBS) --alone "test_links.sh test_nccl.sh" $(if $(BUILD:release=),,--most-mb 1024) \
+           --times $(OUT)/tests/times.txt --hints tests/times.txt --logs $(OUT)/tests
+
+tests: $(OUT)/run $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$(MPI_LIBS)),$(OUT)/tests/cuda/measure-nccl)
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers
-	@LOGS=$(OUT)/tests sh tests/run.sh $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
+	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
 # With their own set-up: these two are all that a fresh machine needs.
 test:

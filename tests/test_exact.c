@@ -116,7 +116,7 @@ static void check_textbook(const struct priced *priced, const struct oracle *e, 
     seen.textbook++;
 }
 
-static void certify_and_check(const struct priced *priced, const struct solve_result *result, const struct oracle *e, uint64_t seed, struct arena *arena)
+static void hear_certificate_of(const struct priced *priced, const struct solve_result *result, const struct oracle *e, uint64_t seed, struct arena *arena)
 {
     struct certified c;
     struct error err;
@@ -164,7 +164,7 @@ static void check_one(uint64_t seed)
         if (!verdict.accepted) fail_msg("seed %llu: the judge rejects: %s: %s", name, verdict.violations[0].rule, verdict.violations[0].text);
         seen.feasible++;
     }
-    certify_and_check(&priced, &result, &e, seed, &arena);
+    hear_certificate_of(&priced, &result, &e, seed, &arena);
     count_dimensions(&problem, &priced, &e);
     if (seed % 4 == 1) check_textbook(&priced, &e, seed, &arena);       // glp_intopt's tolerances miss nanoseconds in a minute
     arena_close(&arena);
