@@ -199,7 +199,7 @@ static void draw_layout(struct priced *p, enum schedule_kind kind, uint64_t *sta
     p->rank_count = virtual_stages > 1 ? 2 + (virtual_stages == 2 && below(state, 2)) : 1 + below(state, 4);
     p->stage_count = p->rank_count * virtual_stages;
     p->slice_count = kind == SCHEDULE_TOKEN_SLICED ? 2 + below(state, 2) : 1;
-    p->layout = (struct layout){.tensor = 1, .context = 1, .data = 1, .pipeline = p->rank_count, .virtual_stages = virtual_stages,
+    p->layout = (struct layout){.tensor = 1, .context = 1, .expert = 1, .data = 1, .pipeline = p->rank_count, .virtual_stages = virtual_stages,
         .micro_batch = 1, .schedule = kind, .gradient_sync = below(state, 2) ? SYNC_OVERLAPPED : SYNC_EXPOSED,
         .barrier = below(state, schedule_splits_backward(kind) ? 2 : 5) > 0,
         .local_loss_every = below(state, 4) ? 0 : 1 + below(state, 2), .slice_count = p->slice_count};
