@@ -25,7 +25,7 @@ struct attempt {
     struct certificate_places_result made;
 };
 
-// ---- the checker's problem as a priced document, for the planner's search
+// ---- the checker's problem as a priced document
 
 static int64_t *copy(const int64_t *of, int count, struct arena *arena) { return arena_grow(arena, of, (size_t)count, (size_t)count, sizeof *of); }
 
@@ -93,7 +93,7 @@ static void put_rules(struct priced *to, const struct check_problem *p, struct a
     }
 }
 
-static void put_problem(struct priced *to, const struct priced *base, const struct check_problem *p, struct arena *arena)
+void certificate_places_priced(struct priced *to, const struct priced *base, const struct check_problem *p, struct arena *arena)
 {
     *to = *base;
     to->places = NULL;
@@ -193,7 +193,7 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
     *a = (struct attempt){.how = how};
     m->why = (struct error){OK, ""};
     if (check_relax_places(&a->p, &m->places, &how, &r, &m->work, m->arena) != OK) return fail(err, SOLVER, "the checker does not hear the problem: %s", m->why.text);
-    put_problem(priced, m->request->priced, &a->p, m->arena);
+    certificate_places_priced(priced, m->request->priced, &a->p, m->arena);
     if (solved->evidence && solved->evidence_by_nodes == how.by_nodes) TRY(prove(a, m, priced, solved->evidence, m->bound_ns, false, err));
     if (is_enough(m, a)) return OK;
     const struct certificate_places_result kept = a->made;

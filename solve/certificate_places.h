@@ -23,6 +23,10 @@ struct certificate_places_result {
     int64_t boxes, weights;
 };
 
+// The checker's problem as a priced document, for the planner's search; base's in all that is no price.
+struct check_problem;
+void certificate_places_priced(struct priced *to, const struct priced *base, const struct check_problem *p, struct arena *arena);
+
 enum status certificate_places_make(struct certificate_places_result *r, const struct certificate_places_request *request, struct arena *arena,
                                     struct error *err);
 

@@ -38,7 +38,10 @@ static enum status hear(struct check_result *result, const struct reader *r, con
     TRY(check_read_claims(r, value_get(places, "proof"), result));
     if (result->iteration_ns >= 0) return check_refuse(r, "places.proof", "expected a bound alone: plans on nodes are heard by plumbline verify");
     TRY(check_relax_places(p, x, &how, r, work, arena));
+    p->doubtful = *x->doubtful_prices;
     result->problem = p;
+    if (*x->doubtful_sizes)
+        return fail(r->err, (enum status)NOT_PROVEN, "a size lies so near to where a price changes that the judge cannot tell on which side");
     return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
 }
 

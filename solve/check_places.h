@@ -37,6 +37,7 @@ struct check_places {
     bool (*pair)(void *context, int from, int to, bool *joined, struct check_pair *prices);
     bool (*link)(void *context, int kind, int from, int to, bool *joined, struct check_ring_link *prices);
     void *context;
+    const int64_t *doubtful_prices, *doubtful_sizes;        // so far, as of a check_pricer; of a doubtful price the lower is told
 };
 
 // The problem of one replica that bounds all placements: each node a group of its own, or the least over each group's nodes.

@@ -156,8 +156,8 @@ static bool blocks(const struct relaxing *m)
     const struct check_problem *p = m->p;
     bool shows = false;
     for (int c = 0; c < p->cut_count; c++) {
-        shows = shows || m->pair.forward[c * p->slices * PARTS + PART_BLOCKS] > 1;
-        for (int o = 0; o < p->boundary_count; o++) shows = shows || m->pair.backward[(c * p->boundary_count + o) * p->slices * PARTS + PART_BLOCKS] > 1;
+        shows = shows || m->pair.forward[c * p->slices * PARTS + PART_BLOCKS] > 0;
+        for (int o = 0; o < p->boundary_count; o++) shows = shows || m->pair.backward[(c * p->boundary_count + o) * p->slices * PARTS + PART_BLOCKS] > 0;
     }
     return shows;
 }

@@ -16,6 +16,7 @@ struct place_prices {
     struct node_group ends[2];
     struct group_link joins[2][2];      // from, to
     struct assay of_pair;
+    struct doubts doubts;
     bool too_large;                     // a price met on the way
 };
 
@@ -66,7 +67,7 @@ static void open_pair(struct place_prices *x, struct arena *arena)
     x->ends[0] = x->ends[1] = device_group(x, 0);
     x->pair = *x->problem;
     x->pair.cluster = cluster_of(x, x->ends, 2, x->joins[0], 4);
-    x->of_pair = assay_of(&x->pair);
+    x->of_pair = assay_over(&x->pair, &x->whole);
     x->run_of = TAKE(arena, x->p->cut_count, int);
     for (int run = x->p->run_count - 1; run >= 0; run--) x->run_of[x->p->runs[run].cut] = run;
 }
@@ -178,22 +179,28 @@ static void put_micro_batches(struct check_places *to, const struct job *j)
 enum status space_places(struct check_places *to, const struct problem *problem, struct arena *arena, struct error *err)
 {
     struct place_prices *x = TAKE(arena, 1, struct place_prices);
-    struct check_pricer pricer;
+    struct check_pricer pricers[2];
     struct check_layout layout = space_layout(&problem->job.layout);
     const char *file = problem->document.path ? problem->document.path : "problem";
     if (!problem->cluster.places.node_count) return fail(err, BAD_INPUT, "%s: expected a cluster with places", file);
     TRY(space_check_kind(problem, CERTIFICATE_OF_PLACES, err));
     TRY(problem_check_places(problem, err));
     *x = (struct place_prices){.problem = problem, .whole = assay_of(problem)};
+    x->whole.error = greatest(x->whole.error, NODE_LINK_ERROR);
+    x->whole.doubts = &x->doubts;
+    x->whole.direction = -1;            // of a doubtful price the lower
     open_ranks(x, arena);
-    TRY(space_pricer_open(&pricer, &x->ranks, arena, err));
-    if (!pricer.bytes(pricer.context, &layout, &x->p) || !pricer.times(pricer.context))
+    TRY(space_pricers_open(pricers, &x->ranks, arena, err));
+    if (!pricers[0].bytes(pricers[0].context, &layout, &x->p) || !pricers[0].times(pricers[0].context))
         return fail(err, BAD_INPUT, "%s: a price is beyond what can be counted (2^53)", file);
     x->p->name = problem->name;
+    x->doubts.prices += *pricers[0].doubtful_prices;
+    x->doubts.sizes += *pricers[0].doubtful_sizes;
     open_pair(x, arena);
     *to = (struct check_places){.problem = x->p, .nodes = list_nodes(x, arena), .node_count = problem->cluster.places.node_count,
                                 .replicas = problem->job.layout.data, .kinds = NO_KIND + 1, .kind_of = kinds_of_sets(x, arena),
-                                .may_ring = ring_pairs(x, arena), .pair = price_pair, .link = price_link, .context = x};
+                                .may_ring = ring_pairs(x, arena), .pair = price_pair, .link = price_link, .context = x,
+                                .doubtful_prices = &x->doubts.prices, .doubtful_sizes = &x->doubts.sizes};
     put_micro_batches(to, &problem->job);
     return OK;
 }

@@ -9,9 +9,6 @@
 
 static const double unlimited = 1e18;       // bytes per second
 
-// Rates of links between nodes are held in double: three roundings of a half of 2^-52 each.
-#define NODE_LINK_ERROR 0x1p-50L
-
 struct replica {
     struct problem problem;
     struct plan plan;
@@ -218,7 +215,7 @@ static int pass_on(struct hearing *h, int replica, const struct verdict *found)
     return found->violation_count;
 }
 
-// Groups, options, rules, the schedule's table and memory, of a replica of which the plan claims nothing else.
+// Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of which the plan claims nothing else.
 static int hear_decision(struct hearing *h, const struct hearing *own, int replica)
 {
     struct verdict found = {0};
@@ -228,6 +225,7 @@ static int hear_decision(struct hearing *h, const struct hearing *own, int repli
     hear_groups(&x);
     hear_options(&x);
     hear_rules(&x);
+    hear_graph(&x);
     if (!found.violation_count) hear_schedule(&found, &x.schedule, &x.request, x.arena);
     if (!found.violation_count) hear_memory(&x);
     return pass_on(h, replica, &found);

@@ -5,6 +5,9 @@
 
 #include "solve/verify_price.h"
 
+// Rates of links between nodes are held in double: three roundings of a half of 2^-52 each.
+#define NODE_LINK_ERROR 0x1p-50L
+
 // Device groups (tensor x context devices) of one of the group's nodes.
 int64_t judged_slots_on(const struct assay *a, int group);
 

@@ -103,6 +103,39 @@ void random_placed_problem(struct problem *p, struct random *rng, bool uneven, s
     } while (p->job.space.given || p->job.layout.virtual_stages > 1 || problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
 }
 
+// Links that are alike, that differ a thousandfold, or that take nothing.
+static void draw_extremes(struct problem *p, struct random *rng)
+{
+    static const double rates[] = {1e6, 1e8, 1e9, 1e11, 1e15};
+    struct places *x = &p->cluster.places;
+    int few = (int)random_between(rng, 1, 3), first = (int)random_between(rng, 0, 2);
+    bool free = random_chance(rng, 30);
+    for (int i = 0; i < NODES * NODES; i++) {
+        if (x->measured[i].bytes_per_s <= 0) continue;
+        x->measured[i].bytes_per_s = rates[first + random_between(rng, 0, few - 1)];
+        x->measured[i].latency_s = free ? 0 : random_chance(rng, 10) ? 1e-3 : 1e-6;
+    }
+    if (!random_chance(rng, 60)) return;
+    // Parts of transfers that block, keep links busy, and wait.
+    double *share = p->costs.transfer_share;
+    memset(share, 0, sizeof p->costs.transfer_share);
+    share[PART_BLOCKING] = (double)random_between(rng, 0, 4) / 8;
+    share[PART_OVERHEAD] = random_chance(rng, 40) ? 0.125 : 0;
+    share[PART_LINK] = (double)random_between(rng, 0, 3) / 8;
+    share[PART_DELAY] = 1 - share[PART_BLOCKING] - share[PART_LINK] - share[PART_OVERHEAD];
+}
+
+void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    do {
+        random_placed_problem(p, rng, uneven, arena);
+        for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].gpus_per_node *= (int)random_between(rng, 1, 2);
+        p->job.placement.homogeneous_groups = random_chance(rng, 30);
+        if (random_chance(rng, 60)) draw_extremes(p, rng);
+    } while (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
+}
+
 // ---- the oracle
 
 // What hangs on the number of micro-batches of a replica.
@@ -117,7 +150,7 @@ struct oracle {
     int replicas, stages;
     int micro_batches[PLACES], node[PLACES];
     const struct choice *like[PLACES], *chosen[PLACES];     // [stage], [replica * stages + stage]
-    bool used[NODES];
+    int left[NODES];            // device groups
     int64_t best;
     struct arena *arena;
 };
@@ -326,14 +359,14 @@ static void all_nodes(struct oracle *o, int place)
     int stage = place % o->stages;
     const struct stage_choices *choices = &o->numbers[o->micro_batches[place / o->stages]]->choices.stages[stage];
     for (int node = 0; node < NODES; node++)
-        for (int i = 0; i < choices->count && !o->used[node]; i++) {
+        for (int i = 0; i < choices->count && o->left[node]; i++) {
             const struct choice *x = &choices->items[i];
             if (x->group != o->priced->places->nodes[node].group || !same_decision(x, o->like[stage])) continue;
-            o->used[node] = true;
+            o->left[node]--;
             o->node[place] = node;
             o->chosen[place] = x;
             all_nodes(o, place + 1);
-            o->used[node] = false;
+            o->left[node]++;
         }
 }
 
@@ -386,7 +419,7 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
     n->priced = *p;
     n->priced.micro_batches = micro_batches;
     n->priced.groups = arena_grow(arena, p->groups, (size_t)p->group_count, (size_t)p->group_count, sizeof *p->groups);
-    for (int g = 0; g < p->group_count; g++) n->priced.groups[g].slots = NODES;         // nodes are counted one by one
+    for (int g = 0; g < p->group_count; g++) n->priced.groups[g].slots = 2 * NODES;     // nodes are counted one by one
     struct schedule_request request = schedule_request_of(&n->priced);
     if (schedule_build(&n->schedule, &request, arena, &err) != OK) assert(!"a schedule");
     if (choices_build(&n->choices, &n->priced, &n->schedule, arena, &err) != OK) assert(!"choices");
@@ -396,8 +429,10 @@ static struct number *number_of(const struct priced *p, int micro_batches, struc
 static double placement_count(const struct oracle *o, const struct choices *c, int together)
 {
     double count = 1;
+    int left = 0;
+    for (int i = 0; i < NODES; i++) left += o->left[i] > 1 ? 2 : o->left[i];
     for (int s = 0; s < o->stages; s++) count *= c->stages[s].count;
-    for (int i = 0; i < o->stages * o->replicas; i++) count *= NODES - i;
+    for (int i = 0; i < o->stages * o->replicas; i++, left--) count *= left < NODES ? left : NODES;
     for (int i = 1; i < o->replicas && o->priced->places->micro_batches_together; i++) count *= (double)(together - i) / i;
     return count;
 }
@@ -406,6 +441,7 @@ int64_t best_placement(const struct problem *problem, const struct priced *p, do
 {
     struct oracle o = {.cluster = &problem->cluster, .homogeneous = problem->job.placement.homogeneous_groups, .priced = p, .replicas = p->layout.data, .stages = p->stage_count, .best = INT64_MAX, .arena = arena};
     bool uneven = p->places->micro_batches_together > 0;
+    for (int i = 0; i < NODES; i++) o.left[i] = p->places->nodes[i].slots;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) o.efficiency[kind] = problem->costs.network_efficiency[kind].value;
     int together = uneven ? (int)p->places->micro_batches_together : p->micro_batches * o.replicas, fewest = uneven ? 1 : p->micro_batches;
     if (together > MICRO_BATCHES) return -1;

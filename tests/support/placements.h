@@ -9,6 +9,9 @@
 // Passes problem_check_places. uneven: the job permits it.
 void random_placed_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena);
 
+// The same with one or two device groups a node, and with links alike, free, or a thousandfold apart.
+void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena);
+
 // The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1: more than `most` placements, none was looked at.
 int64_t best_placement(const struct problem *problem, const struct priced *p, double most, struct arena *arena);
 
