@@ -207,8 +207,8 @@ tests: $(OUT)/run $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers
-	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
+	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
 # With their own set-up: these two are all that a fresh machine needs.
 test:

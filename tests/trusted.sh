@@ -6,7 +6,7 @@
 set -u
 objects=$1 document=${2:-}
 table=${TMPDIR:-/tmp}/plumbline-trusted.$$
-trap 'rm -f "$table"' EXIT
+trap 'rm -f "$table" "$table.files"' EXIT
 
 # level, roots, what it is: in the order in which files are taken.
 levels='ground arena_open,fail memory and errors
@@ -14,16 +14,18 @@ kernel check_certificate_of a proof, heard on the numbers of one priced document
 readers problem_load the documents of a problem: JSON, hashes, models, clusters, costs, jobs
 pricing space_one_prices what a layout costs, by the judge, and the tables that the checker reads
 space check_space_certificate,space_open every layout of a space, each with its argument
+places check_places_certificate,space_open_places plans on nodes: the least prices of links, found from the places
 judge verify_plan a plan: its decision, prices, memory and time
 vipr check_vipr proofs of other programs, in the format of VIPR
 command command_check,command_verify arguments, files, what is printed'
 
-# claim, the levels that it rests on.
-claims='check CERTIFICATE PRICED: ground kernel command
-check CERTIFICATE PROBLEM, one layout: ground kernel readers pricing command
-check CERTIFICATE PROBLEM, a space: ground kernel readers pricing space command
-verify PLAN: ground readers pricing judge command
-check FILE.vipr: ground vipr command'
+# claim, the levels that it rests on beside the command: of each what its roots reach, not more.
+claims='check CERTIFICATE PRICED: kernel
+check CERTIFICATE PROBLEM, one layout: kernel readers pricing
+check CERTIFICATE PROBLEM, a space: kernel readers pricing space
+check CERTIFICATE PROBLEM, on places: kernel readers pricing places
+verify PLAN: readers judge
+check FILE.vipr: vipr'
 
 # Every object's definitions and wants, then its headers.
 list() {
@@ -48,11 +50,9 @@ count_lines() { cat $1 | wc -l | tr -d ' '; }
 count_code() { cat $1 | grep -cvE '^[[:space:]]*(//.*)?$'; }
 
 (list) > "$table"
-taken=' '
-status=0
-printf '| level | what it is | files | lines | of code |\n|---|---|---|---|---|\n'
-while read -r level roots what; do
-    files=$(awk -v roots="$roots" -v taken="$taken" '
+# closure ROOTS: the files that these symbols reach, with commas between.
+closure() {
+    awk -v roots="$1" '
         $1 == "defines" { home[$3] = $2 }
         $1 == "wants" { wants[$2] = wants[$2] " " $3 }
         $1 == "includes" { headers[$2] = headers[$2] " " $3 }
@@ -68,11 +68,19 @@ while read -r level roots what; do
                 n = split(headers[file], more, " ")
                 for (k = 1; k <= n; k++) seen[more[k]] = 1
             }
-            for (file in seen) if (!index(taken, " " file " ")) print file
-        }' "$table" | sort) || exit 1
+            for (file in seen) print file
+        }' "$table" | sort
+}
+
+taken= status=0
+printf '| level | what it is | files | lines | of code |\n|---|---|---|---|---|\n'
+while read -r level roots what; do
+    closure "$roots" > "$table.files"
+    [ -s "$table.files" ] || exit 1
+    files=$(for file in $taken; do echo "$file"; done | sort | comm -13 - "$table.files")
     lines=$(count_lines "$files") code=$(count_code "$files")
-    taken="$taken$(echo $files) "
-    eval "lines_of_$level=$lines code_of_$level=$code"
+    taken="$taken $files"
+    eval "roots_of_$level=$roots files_of_$level=\$files"
     printf '| `%s` | %s | %d | %d | %d |\n' "$level" "$what" "$(echo $files | wc -w)" "$lines" "$code"
     [ -z "${VERBOSE:-}" ] || echo "$files" | sed 's/^/    /' >&2
     [ -n "$document" ] || continue
@@ -85,9 +93,10 @@ $levels
 EOF
 printf '\n| claim | levels | lines | of code |\n|---|---|---|---|\n'
 while IFS=: read -r claim rest; do
-    lines=0 code=0
-    for level in $rest; do eval "lines=\$((lines + lines_of_$level)) code=\$((code + code_of_$level))"; done
-    printf '| `%s` |%s | %d | %d |\n' "$claim" "$rest" "$lines" "$code"
+    roots=
+    for level in $rest; do eval "roots=$roots,\$roots_of_$level"; done
+    files=$(closure "${roots#,}"; echo "$files_of_command")
+    printf '| `%s` |%s, command | %d | %d |\n' "$claim" "$rest" "$(count_lines "$files")" "$(count_code "$files")"
 done <<EOF
 $claims
 EOF
