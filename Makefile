@@ -1,4 +1,4 @@
-# plumbline: make, make demo, make test, make test-asan, make bench, make layers, make setup, make install PREFIX=, make clean.
+# plumbline: make, make demo, make test, make test-asan, make bench, make layers, make trusted, make setup, make install PREFIX=, make clean.
 # Settings first; everything below follows from the folders.
 
 BUILD  ?= release
@@ -207,6 +207,7 @@ tests: $(OUT)/run $(TESTS:%=$(OUT)/tests/%) $(if $(and $(CUDA:no=),$(NCCL:no=),$
 
 # All tests of what is built; the last line counts the test programs.
 check: all tests layers
+	@sh tests/trusted.sh $(OUT) docs/PROOFS.md > /dev/null
 	@$(TEST_RUN) $(TESTS:%=$(OUT)/tests/%) $(SCRIPTS)
 
 # With their own set-up: these two are all that a fresh machine needs.
@@ -227,6 +228,10 @@ test-asan:
 
 layers:
 	@sh tests/layers.sh
+
+# Lines that must be believed, for each claim; make check holds docs/PROOFS.md against it.
+trusted: $(BIN)/plumbline
+	@sh tests/trusted.sh $(OUT)
 
 # Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full, BENCH_LIMIT_S=60
 $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
@@ -293,7 +298,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers install clean test-exact test-mutations
+.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted install clean test-exact test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)

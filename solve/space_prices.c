@@ -344,12 +344,18 @@ enum status space_pricer_open(struct check_pricer *to, const struct problem *pro
     return OK;
 }
 
+void space_pricer_lean(struct check_pricer *pricer, int direction, long double error)
+{
+    struct prices *x = pricer->context;
+    x->assay.direction = direction;
+    x->assay.error = greatest(x->assay.error, error);
+}
+
 enum status space_pricers_open(struct check_pricer pricers[2], const struct problem *problem, struct arena *arena, struct error *err)
 {
     for (int i = 0; i < 2; i++) {
         TRY(space_pricer_open(&pricers[i], problem, arena, err));
-        struct prices *x = pricers[i].context;
-        x->assay.direction = i ? 1 : -1;
+        space_pricer_lean(&pricers[i], i ? 1 : -1, 0);
     }
     return OK;
 }

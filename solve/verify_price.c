@@ -1,6 +1,7 @@
 // The judge's prices: notation and node groups (docs/FORMULAS.md, sections 1, 2 and 8).
 #include "solve/verify_price.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ struct assay assay_of(const struct problem *problem)
     const struct shape *s = &problem->model.shape;
     struct assay a = {
         .problem = problem,
-        .error = 0x1p-64L * (256 + problem->model.run_count),
+        .error = LDBL_EPSILON / 2 * (256 + problem->model.run_count),
         .stage_count = layout_stage_count(l),
         .pipeline = l->pipeline,
         .micro_batches = (int)(j->global_batch / ((int64_t)l->data * l->micro_batch)),

@@ -1,14 +1,15 @@
 // The solver's priced document against the judge's single terms on random models of real size: every kind of layer, every
 // switch of the layout, every cost that can be stated, over shared, unlike and missing links (small problems:
-// test_verify_price.c). At most 1 ns or 1 byte a term: the judge computes in long double, and a half may fall to the other
-// side.
+// test_verify_price.c): the same to the nanosecond and the byte. And the judge's bound on its own error, at a coarser precision.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "solve/space_prices.h"
 #include "solve/verify_price.h"
 #include "tests/support/prices.h"
 #include "tests/support/problems.h"
@@ -374,8 +375,112 @@ static void random_models(void **state)
     assert_true(count.terms > 400000 && count.doubtful == 0);
 }
 
+// ---- the judge's bound on its own error, of 256 roundings: with 24 bits instead of 64 every price must lie where 16 roundings of
+// these could take it.
+
+#if defined(__x86_64__)
+
+enum { CONTROL_64_BITS = 0x37f, CONTROL_24_BITS = 0x07f };
+
+static void set_precision(unsigned short control) { __asm__ volatile("fldcw %0" : : "m"(control)); }
+
+struct coarse { int64_t prices, decided, problems, skipped; };
+
+struct numbers { int64_t *items; int count; };
+
+static void add(struct numbers *n, const int64_t *items, int count)
+{
+    memcpy(n->items + n->count, items, (size_t)count * sizeof *items);
+    n->count += count;
+}
+
+static struct numbers numbers_of(const struct check_problem *p, struct arena *arena)
+{
+    int passes = p->slices * p->group_count, prices = passes * p->group_count * PARTS;
+    struct numbers n = {TAKE(arena, p->run_count * (20 + 70 * passes) + p->cut_count * (2 + 70 * prices) + 100 * p->group_count, int64_t), 0};
+    for (int i = 0; i < p->run_count; i++) {
+        const struct check_run *r = &p->runs[i];
+        const int64_t bytes[] = {r->weight_bytes, r->gradient_bytes, r->optimizer_bytes};
+        add(&n, bytes, 3), add(&n, r->stash, 3), add(&n, r->working, 3), add(&n, r->feedback, p->gradient_count);
+        add(&n, r->forward, passes), add(&n, r->backward, passes), add(&n, r->selective, passes), add(&n, r->full, passes);
+        add(&n, r->weight, p->group_count), add(&n, r->optimizer, p->group_count);
+        for (int o = 0; o < p->gradient_count; o++) add(&n, r->sync[o], p->group_count);
+    }
+    for (int c = 0; c < p->cut_count; c++) {
+        add(&n, &p->cuts[c].message_bytes, 1), add(&n, p->cuts[c].feedback, p->boundary_count), add(&n, p->cuts[c].forward, prices);
+        for (int o = 0; o < p->boundary_count; o++) add(&n, p->cuts[c].backward[o], prices);
+    }
+    for (int g = 0; g < p->group_count; g++) {
+        int64_t limit = -p->groups[g].memory_limit;         // leans the other way
+        add(&n, &limit, 1), add(&n, &p->groups[g].constant_bytes, 1), add(&n, p->groups[g].sync_constant, p->gradient_count);
+    }
+    if (p->embedding) add(&n, p->embedding, p->group_count * p->group_count);
+    return n;
+}
+
+static bool price_at(struct numbers *to, const struct problem *problem, unsigned short control, int direction, struct arena *arena)
+{
+    struct check_pricer pricer;
+    struct check_problem *p;
+    struct error err = {OK, ""};
+    struct check_layout layout = space_layout(&problem->job.layout);
+    assert_int_equal(space_pricer_open(&pricer, problem, arena, &err), OK);
+    if (control == CONTROL_24_BITS) space_pricer_lean(&pricer, direction, 0x1p-24L * 16);
+    set_precision(control);
+    bool priced = pricer.bytes(pricer.context, &layout, &p) && pricer.times(pricer.context);
+    set_precision(CONTROL_64_BITS);
+    if (priced) *to = numbers_of(p, arena);
+    return priced && !*pricer.doubtful_sizes;
+}
+
+static void try_coarse(struct coarse *seen, const struct problem *p, int name, struct arena *arena)
+{
+    struct numbers exact, low, high;
+    if (!price_at(&exact, p, CONTROL_64_BITS, 0, arena) || !price_at(&low, p, CONTROL_24_BITS, -1, arena) ||
+        !price_at(&high, p, CONTROL_24_BITS, 1, arena)) {
+        seen->skipped++;
+        return;
+    }
+    for (int i = 0; i < exact.count; i++) {
+        if (low.items[i] > exact.items[i] || exact.items[i] > high.items[i])
+            fail_msg("problem %d, number %d: %lld is not within %lld and %lld", name, i, (long long)exact.items[i], (long long)low.items[i], (long long)high.items[i]);
+        seen->decided += low.items[i] == high.items[i] && exact.items[i] > 0;
+        seen->prices += exact.items[i] > 0;
+    }
+    seen->problems++;
+}
+
+static void errors_are_bounded(void **state)
+{
+    (void)state;
+    struct random rng = {12};
+    struct coarse seen = {0};
+    for (int i = 0; i < 2000; i++) {
+        struct arena arena;
+        struct problem problem = {.name = "random"};
+        struct error err = {OK, ""};
+        arena_open(&arena, NULL);
+        random_shape(&problem.model, &rng, &arena);
+        random_cluster(&problem.cluster, &rng, &arena);
+        random_costs(&problem, &rng, &arena);
+        random_job(&problem.job, &problem.model, &rng, &arena);
+        // Logarithms reduce their arguments with 64 bits, whatever the processor is told.
+        for (int k = 0; k < problem.costs.collective_count; k++)
+            if (problem.costs.collectives[k].point_count > 1) problem.costs.collectives[k].point_count = 1;
+        if (problem_check(&problem, &err) == OK) try_coarse(&seen, &problem, i, &arena);
+        arena_close(&arena);
+    }
+    print_message("%lld problems, %lld skipped; %lld prices, of them %lld decided by 24 bits\n", (long long)seen.problems, (long long)seen.skipped,
+                  (long long)seen.prices, (long long)seen.decided);
+    assert_true(seen.problems > 500 && seen.decided > 10000);
+}
+
+#else
+static void errors_are_bounded(void **state) { (void)state; }
+#endif
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_models), cmocka_unit_test(errors_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
