@@ -7,30 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4 * TRACE_NAMES_MAX, OPEN_MAX = 1024 };
+enum { NAMES_FIRST = 64, SLOTS_PER_NAME = 4, OPEN_MAX = 1024 };     // TRACE_NAMES_MAX is NAMES_FIRST times a power of two
 
 struct point { int64_t ns; double seconds; int thread, process; };
 
-void trace_begin(struct trace *t, struct arena *arena)
+void trace_begin(struct trace *t) { *t = (struct trace){0}; }
+
+// Where the number of a text stands, plus one, or shall stand: names->room * SLOTS_PER_NAME of them.
+static int *find_slot(const struct trace_names *names, const char *text)
 {
-    struct trace_names *const all[] = {&t->names, &t->threads, &t->processes};
-    *t = (struct trace){0};
-    for (int i = 0; i < 3; i++) {
-        all[i]->texts = TAKE(arena, TRACE_NAMES_MAX, const char *);
-        all[i]->slots = TAKE(arena, SLOTS, int);
-    }
+    uint32_t hash = 2166136261u, slots = (uint32_t)names->room * SLOTS_PER_NAME;
+    for (const char *p = text; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
+    uint32_t slot = hash % slots;
+    while (names->slots[slot] && strcmp(names->texts[names->slots[slot] - 1], text))
+        slot = (slot + 1) % slots;
+    return &names->slots[slot];
+}
+
+static void make_room(struct trace_names *names, struct arena *arena)
+{
+    int room = names->room ? 2 * names->room : NAMES_FIRST;
+    names->texts = arena_grow(arena, names->texts, (size_t)names->count, (size_t)room, sizeof *names->texts);
+    names->slots = TAKE(arena, room * SLOTS_PER_NAME, int);
+    names->room = room;
+    for (int i = 0; i < names->count; i++) *find_slot(names, names->texts[i]) = i + 1;
 }
 
 int trace_name(struct trace_names *names, const char *text, struct arena *arena)
 {
-    uint32_t hash = 2166136261u;
-    for (const char *p = text; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
-    uint32_t slot = hash % SLOTS;
-    for (; names->slots[slot]; slot = (slot + 1) % SLOTS)
-        if (!strcmp(names->texts[names->slots[slot] - 1], text)) return names->slots[slot] - 1;
+    if (names->count == names->room && names->count < TRACE_NAMES_MAX) make_room(names, arena);
+    int *slot = find_slot(names, text);
+    if (*slot) return *slot - 1;
     if (names->count == TRACE_NAMES_MAX) return -1;
     names->texts[names->count] = arena_copy_text(arena, text);
-    names->slots[slot] = names->count + 1;
+    *slot = names->count + 1;
     return names->count++;
 }
 

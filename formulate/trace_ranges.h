@@ -12,7 +12,7 @@
 enum { TRACE_WORK_MAX = 1 << 22, TRACE_RANGES_MAX = 1 << 20, TRACE_NAMES_MAX = 1 << 16 };
 
 // Texts, each once, by number.
-struct trace_names { const char **texts; int *slots; int count; };
+struct trace_names { const char **texts; int *slots; int count, room; };
 
 struct trace_range { int64_t start_ns, end_ns; int name, thread, process; double seconds; int64_t work; };
 struct trace_work { int64_t correlation, start_ns; double seconds; int thread; };       // a kernel or a copy on the device
@@ -42,7 +42,7 @@ struct trace {
     double *name_seconds;               // [names.count] each work once, where ranges of one name lie in each other
 };
 
-void trace_begin(struct trace *t, struct arena *arena);
+void trace_begin(struct trace *t);
 // The number of a text; -1: there are too many.
 int trace_name(struct trace_names *names, const char *text, struct arena *arena);
 

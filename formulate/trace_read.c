@@ -206,7 +206,7 @@ enum status trace_read(struct trace *t, const char *name, FILE *from, struct are
     int c = getc(from);
     if (c == 0x1f) return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -", name);
     if (c != EOF) ungetc(c, from);
-    trace_begin(t, arena);
+    trace_begin(t);
     stream_begin(s, name, from);
     TRY(stream_next(s, &token, err));
     if (token == STREAM_ARRAY) TRY(read_events(t, s, arena, err));

@@ -214,10 +214,12 @@ static void test_outputs(void **state)
 static void assert_refused(const char *text, size_t size, const char *word)
 {
     struct trace t;
+    struct arena_mark mark = arena_set_mark(&arena);
     assert_int_equal(read_text(&t, text, size), BAD_INPUT);
     if (!strstr(err.text, word)) print_error("'%s' is not in: %s\n", word, err.text);
     assert_non_null(strstr(err.text, word));
     assert_null(strchr(err.text, '\n'));
+    arena_reset(&arena, mark);
 }
 
 static void test_hostile(void **state)
@@ -266,6 +268,23 @@ static void test_damaged(void **state)
     }
 }
 
+// As many as may be, each once; beyond, those that are known stay known.
+static void test_names(void **state)
+{
+    struct trace_names names = {0};
+    char text[20];
+    (void)state;
+    for (int round = 0; round < 2; round++)
+        for (int i = 0; i < TRACE_NAMES_MAX; i++) {
+            snprintf(text, sizeof text, "%d", i);
+            assert_int_equal(trace_name(&names, text, &arena), i);
+        }
+    assert_int_equal(trace_name(&names, "one more", &arena), -1);
+    assert_int_equal(trace_name(&names, "0", &arena), 0);
+    assert_int_equal(names.count, TRACE_NAMES_MAX);
+    assert_string_equal(names.texts[TRACE_NAMES_MAX - 1], text);
+}
+
 // Tokens across the buffer's edge, texts longer than what is kept of them, and no memory taken while it reads.
 static void test_stream(void **state)
 {
@@ -304,7 +323,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_arena, close_arena)
     const struct CMUnitTest tests[] = {
         TEST(test_by_launch), TEST(test_without_launches_or_device), TEST(test_ranges_within_their_like), TEST(test_outputs),
-        TEST(test_hostile), TEST(test_damaged), TEST(test_stream),
+        TEST(test_hostile), TEST(test_names), TEST(test_damaged), TEST(test_stream),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
