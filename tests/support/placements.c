@@ -125,6 +125,13 @@ static void draw_extremes(struct problem *p, struct random *rng)
     share[PART_DELAY] = 1 - share[PART_BLOCKING] - share[PART_LINK] - share[PART_OVERHEAD];
 }
 
+// Syncs that are most of an iteration.
+static void draw_heavy_gradients(struct problem *p, struct random *rng)
+{
+    int64_t times = random_between(rng, 10, 1000);
+    for (int i = 0; i < p->model.run_count; i++) p->model.runs[i].measured.gradient_bytes *= times;
+}
+
 void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, struct arena *arena)
 {
     struct error err = {OK, ""};
@@ -133,6 +140,7 @@ void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, 
         for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].gpus_per_node *= (int)random_between(rng, 1, 2);
         p->job.placement.homogeneous_groups = random_chance(rng, 30);
         if (random_chance(rng, 60)) draw_extremes(p, rng);
+        if (random_chance(rng, 50)) draw_heavy_gradients(p, rng);
     } while (problem_check(p, &err) != OK || problem_check_places(p, &err) != OK);
 }
 
