@@ -68,7 +68,18 @@ static void draw_weights(struct draw *d)
 static int64_t of_run(struct draw *d, const char *run, int64_t weight)
 {
     bool end = !strcmp(run, "first") || !strcmp(run, "last") || !strcmp(run, "embedding") || !strcmp(run, "head");
-    return weight * (end ? d->theme == THEME_PERIOD ? PICK(d, 0, 1, 1, 2, 4) : PICK(d, 0, 1, 1, 4, 16) : PICK(d, 1, 1, 1, 1, 1, 0, 4));
+    return weight * (end ? PICK(d, 0, 1, 1, 4, 16) : PICK(d, 1, 1, 1, 1, 1, 0, 4));
+}
+
+// Likewise of passes and steps: without a barrier it is the steps of ends without passes that matter.
+static int64_t of_pass(struct draw *d, const char *run, int64_t weight)
+{
+    return d->theme == THEME_PERIOD && !strcmp(run, "last") ? weight * PICK(d, 0, 0, 0, 1) : of_run(d, run, weight * (d->theme == THEME_PERIOD ? 2 : 1));
+}
+
+static int64_t of_step(struct draw *d, const char *run, int64_t weight)
+{
+    return d->theme == THEME_PERIOD && !strcmp(run, "last") ? weight * PICK(d, 1, 2, 4, 8) : of_run(d, run, weight);
 }
 
 // ---- layout
@@ -110,9 +121,9 @@ static void draw_layout(struct draw *d)
     d->p->job.sequence = d->shape ? 2 * random_between(d->rng, 1, 4) : 1;
     if (kind == SCHEDULE_TOKEN_SLICED) draw_slices(d);
     if (d->shape && chance(d, 25)) l->tensor = 2, l->sequence_parallel = chance(d, 50);
-    if (d->shape && kind != SCHEDULE_TOKEN_SLICED && chance(d, 10)) l->context = 2;
+    if (d->shape && kind != SCHEDULE_TOKEN_SLICED && chance(d, 20)) l->context = 2;
     if (d->shape) l->fused_attention = chance(d, 50), l->fused_embedding_sync = chance(d, 40);
-    int more = (int)(d->theme != THEME_ANY ? PICK(d, 0, 1, 1, 1, 2) : PICK(d, 0, 0, 0, 1, 1, 2, ranks * turns > 3 ? 2 : 3));
+    int more = (int)(d->theme != THEME_ANY ? PICK(d, 1, 1, 1, 2, d->theme == THEME_PERIOD ? 2 : 0) : PICK(d, 0, 0, 0, 1, 1, 2, ranks * turns > 3 ? 2 : 3));
     d->layers = ranks * turns + (turns > 2 && more > 1 ? 1 : more);
     d->micro_batches = (int)(d->theme == THEME_ANY ? PICK(d, 1, 2, 3, 4, 5, 6) : PICK(d, 1, 1, 2, 3));
     if (kind == SCHEDULE_INTERLEAVED) d->micro_batches = ranks * (int)random_between(d->rng, 1, ranks > 2 ? 1 : 2);
@@ -224,13 +235,13 @@ static void draw_cluster(struct draw *d)
 // Ends may be heavy, or nothing; some passes take nothing at all.
 static struct layer_time draw_time(struct draw *d, const char *run, const char *gpu, int64_t speed)
 {
-    int64_t pass = of_run(d, run, d->weight.pass * speed), forward = amount(d, pass), backward = amount(d, pass);
+    int64_t pass = of_pass(d, run, d->weight.pass * speed), forward = amount(d, pass), backward = amount(d, pass);
     if (chance(d, 8)) *(chance(d, 50) ? &forward : &backward) = 0;
     struct layer_time t = {.run = run, .gpu = gpu, .forward_s = seconds(forward), .backward_s = seconds(backward)};
     t.weight_s = seconds(backward * PICK(d, 0, 20, 50, 80, 100) / 100);
     t.selective_s = seconds(amount(d, d->weight.recompute) / 2);
     t.full_s = chance(d, 60) ? t.forward_s : seconds(amount(d, d->weight.recompute));
-    t.optimizer_s = seconds(amount(d, of_run(d, run, d->weight.optimizer)));
+    t.optimizer_s = seconds(amount(d, of_step(d, run, d->weight.optimizer)));
     return t;
 }
 

@@ -1,5 +1,7 @@
 #include "tests/support/claims_judge.h"
 
+#include <string.h>
+
 #include "solve/check_space_parts.h"
 #include "solve/layouts_bound.h"
 #include "solve/layouts_parts.h"
@@ -7,7 +9,8 @@
 
 #include "tests/support/check.h"
 
-const char *const claim_names[CLAIM_KINDS] = {"average", "filling", "missing", "same", "refused", "room", "bound", "dominated"};
+const char *const claim_names[CLAIM_KINDS] = {"average", "filling", "missing", "same", "refused", "room", "bound", "dominated", "mixture", "proof", "changed proof",
+                                               "layouts", "plan", "rough layouts", "rough plan", "written", "forged", "one box", "stopped"};
 
 // ---- the checker's arguments for one layout
 
@@ -97,15 +100,14 @@ static bool is_asked(const struct space_truth *t, enum claim_kind kind, const st
     return planners || t->problem->job.objective == OBJECTIVE_ITERATION_TIME;
 }
 
-static void judge(struct claims *c, const struct space_truth *t, enum claim_kind kind, const struct layout_truth *l, const struct layout_truth *o)
+void claims_note(struct claims *c, enum claim_kind kind, int64_t layout, int64_t other, int64_t claim_ns, int64_t truth_ns)
 {
-    if (!is_asked(t, kind, l, o)) return;
     struct claims_seen *seen = &c->seen[kind];
-    int64_t claim_ns = claim_largest(t, kind, l->number, o ? o->number : -1), truth_ns = truth_of(l, kind);
     seen->tried++;
     if (claim_ns < 0) return;
     bool bounds = claim_ns != INT64_MAX && truth_ns != INT64_MAX && truth_ns > 0;
     seen->held += bounds || claim_ns == INT64_MAX;
+    seen->bounds += bounds;
     if (bounds) {
         double ratio = (double)claim_ns / (double)truth_ns;
         seen->ratio_sum += ratio;
@@ -113,15 +115,49 @@ static void judge(struct claims *c, const struct space_truth *t, enum claim_kind
     }
     if (claim_ns <= truth_ns) return;
     seen->violations++;
-    struct violation v = {kind, l->number, o ? o->number : -1, claim_ns, truth_ns};
+    struct violation v = {kind, layout, other, claim_ns, truth_ns};
     if (c->found) c->found(c->argument, &v);
 }
 
-void claims_judge(struct claims *c, const struct space_truth *t)
+static void judge(struct claims *c, const struct space_truth *t, enum claim_kind kind, const struct layout_truth *l, const struct layout_truth *o)
 {
-    for (int64_t i = 0; i < t->count; i++)
-        for (int kind = 0; kind < CLAIM_KINDS; kind++) {
+    if (!is_asked(t, kind, l, o)) return;
+    claims_note(c, kind, l->number, o ? o->number : -1, claim_largest(t, kind, l->number, o ? o->number : -1), truth_of(l, kind));
+}
+
+// Towards the tightest of all, and all of them.
+struct tightness { double sum, most; int layouts; };
+
+static void note_tightness(struct tightness *x, const struct claims *c, const struct claims_seen before[CLAIM_QUICK], const struct layout_truth *l)
+{
+    double most = 0;
+    if (!l->known || l->refused || l->value_ns == INT64_MAX || l->layout.pipeline < 2) return;
+    for (int kind = 0; kind < CLAIM_QUICK; kind++) {
+        double ratio = c->seen[kind].ratio_sum - before[kind].ratio_sum;
+        if ((kind == CLAIM_FILLING || kind == CLAIM_BOUND) && ratio > most) most = ratio;
+    }
+    x->sum += most * most * most * most, x->layouts++;
+    if (most > x->most) x->most = most;
+}
+
+double claims_judge(struct claims *c, const struct space_truth *t)
+{
+    struct tightness x = {0, 0, 0};
+    for (int64_t i = 0; i < t->count; i++) {
+        struct claims_seen before[CLAIM_QUICK];
+        memcpy(before, c->seen, sizeof before);
+        for (int kind = 0; kind < CLAIM_QUICK; kind++) {
             if (kind != CLAIM_SAME && kind != CLAIM_DOMINATED) judge(c, t, (enum claim_kind)kind, &t->layouts[i], NULL);
             else for (int64_t k = 0; k < t->count; k++) judge(c, t, (enum claim_kind)kind, &t->layouts[i], &t->layouts[k]);
         }
+        note_tightness(&x, c, before, &t->layouts[i]);
+    }
+    return x.layouts ? x.most + x.sum / x.layouts : 0;
+}
+
+int64_t claims_violations(const struct claims *c)
+{
+    int64_t sum = 0;
+    for (int kind = 0; kind < CLAIM_KINDS; kind++) sum += c->seen[kind].violations;
+    return sum;
 }
