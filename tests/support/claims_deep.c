@@ -18,9 +18,9 @@
 
 // ---- proofs
 
-static bool has_proofs(const struct space_truth *t, const struct layout_truth *l)
+static bool has_proofs(const struct layout_truth *l)
 {
-    return l->known && l->tables && t->problem->job.objective == OBJECTIVE_ITERATION_TIME;
+    return l->known && l->tables && l->priced.objective == OBJECTIVE_ITERATION_TIME;
 }
 
 static void try_proof(struct claims *c, const struct layout_truth *l, int changes, struct random *rng, struct arena *arena)
@@ -40,8 +40,8 @@ void claims_proofs(struct claims *c, const struct space_truth *t, int changes, s
     for (int64_t i = 0; i < t->count; i++) {
         const struct layout_truth *l = &t->layouts[i];
         struct arena_mark mark = arena_set_mark(t->arena);
-        if (has_proofs(t, l) && l->tables->barrier) claims_note(c, CLAIM_MIXTURE, i, -1, mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
-        if (has_proofs(t, l) && i == one) try_proof(c, l, changes, rng, t->arena);
+        if (has_proofs(l) && l->tables->barrier) claims_note(c, CLAIM_MIXTURE, i, -1, mixture_largest(l->tables, l->time_ns, rng, t->arena), l->time_ns);
+        if (has_proofs(l) && i == one) try_proof(c, l, changes, rng, t->arena);
         arena_reset(t->arena, mark);
     }
 }
@@ -188,10 +188,8 @@ static bool dominates(const struct space_truth *t, const char *fates, int64_t by
 static char own_fate(const struct space_truth *t, const struct layout_truth *l, int64_t bound_ns)
 {
     struct error err = {OK, ""};
-    struct check_pricer pricer;
     uint64_t work = UINT64_MAX / 2;
-    CHECK_OK(space_pricer_open(&pricer, t->problem, t->arena, &err));
-    struct check_layouts x = {.space = &t->space, .pricer = &pricer, .reader = {"prices", &err}, .bound_ns = bound_ns,
+    struct check_layouts x = {.space = l->space, .pricer = &l->pricer, .reader = {"prices", &err}, .bound_ns = bound_ns,
                               .held = {.work = &work, .arena = t->arena, .scratch = t->arena}};
     for (int fate = FATE_IS_REFUSED; fate <= FATE_IS_BOUND; fate++) {
         bool so;

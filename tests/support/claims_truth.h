@@ -11,7 +11,9 @@
 struct layout_truth {
     int64_t number;
     struct layout layout;
-    struct check_layout own;                // as the checker's walk gives it
+    struct check_layout own;                // as the checker's walk gives it, of this space, and a pricer of its own
+    const struct check_space *space;
+    struct check_pricer pricer;
     bool refused, refused_by_checker;       // before any plan is looked for
     struct priced priced;                   // the planner's, where not refused
     struct check_problem *tables;           // the checker's; NULL: refused
@@ -22,7 +24,7 @@ struct layout_truth {
 };
 
 struct space_truth {
-    const struct problem *problem;
+    const struct problem *problem;          // NULL: the layouts are none of a problem
     struct check_space space;
     struct layout_truth *layouts;
     int64_t count;
@@ -35,8 +37,6 @@ struct space_truth {
 // problem->job.space.given. Fails the test where the two walks of the space differ.
 void space_truth_find(struct space_truth *t, const struct problem *problem, int64_t plans_most, struct arena *arena);
 
-// A priced document that says what the checker's tables say.
-void priced_of_tables(struct priced *to, const struct check_problem *p, const struct layout *layout, struct arena *arena);
 // The best iteration time or m x the least greatest load. INT64_MAX: no plan; -1: too large.
 int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumerated, struct arena *arena);
 
