@@ -1,14 +1,5 @@
 #include "data/checked.h"
 
-#include <string.h>
-
-const char *source_hash(const struct document *d, const char *role)
-{
-    for (int i = 0; i < d->source_count; i++)
-        if (!strcmp(d->sources[i].role, role)) return d->sources[i].sha256;
-    return NULL;
-}
-
 static enum status check_claims(const struct checked *c, struct error *err)
 {
     const struct json *root = &c->document.root;

@@ -22,7 +22,4 @@ struct checked {
 
 enum status checked_load(struct checked *c, const char *path, struct arena *arena, struct error *err);
 
-// The hash of the source with this role, or NULL.
-const char *source_hash(const struct document *d, const char *role);
-
 #endif

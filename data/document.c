@@ -87,3 +87,10 @@ struct source source_of(const char *role, const struct document *of, const char 
     memcpy(s.sha256, of->sha256, SHA256_TEXT);
     return s;
 }
+
+const char *source_hash(const struct document *d, const char *role)
+{
+    for (int i = 0; i < d->source_count; i++)
+        if (!strcmp(d->sources[i].role, role)) return d->sources[i].sha256;
+    return NULL;
+}

@@ -38,4 +38,7 @@ enum status document_write(struct json_writer *w, const char *path, struct error
 // What a document made from `of` says of it: role, path relative to `maker_path`, hash.
 struct source source_of(const char *role, const struct document *of, const char *maker_path, struct arena *arena);
 
+// The hash of the source with this role, or NULL.
+const char *source_hash(const struct document *d, const char *role);
+
 #endif

@@ -92,7 +92,8 @@ struct plan {
     const char *name;
     enum outcome outcome;
     const char *reason;                 // infeasible: which limit makes it so
-    int64_t iteration_ns, bound_ns;     // bound_ns is proven, of the objective; iteration_ns 0 without a plan
+    int64_t iteration_ns, bound_ns;     // bound_ns is of the objective, as who wrote the plan states; iteration_ns 0 without a plan
+    bool bound_judged;                  // a verdict at hand says that it is proven; no plan says so of itself
     enum objective objective;           // what was made least
     int64_t objective_ns;               // what it comes to, where it is not the iteration time
     double gap_asked;

@@ -1,8 +1,9 @@
-// Verdicts: collecting violations and saving them. A verdict is written for people and scripts; nothing loads it again.
+// Verdicts: collecting violations, saving them, and what a saved one says of a plan's bound.
 #include "data/verdict.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...)
 {
@@ -31,6 +32,8 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
         json_put_text(&w, "closed_form", v->closed_form);
     }
     json_put_count(&w, "terms_checked", v->terms_checked);
+    json_put_bool(&w, "bound_judged", v->bound_judged);
+    if (v->proven_ns >= 0) json_put_count(&w, "proven_bound_ns", v->proven_ns);
     if (v->doubtful) json_put_count(&w, "doubtful_terms", v->doubtful);
     if (v->memory_bytes >= 0) json_put_count(&w, "memory_bytes", v->memory_bytes);
     if (v->memory_bytes >= 0 && v->published_bytes >= 0) {
@@ -47,4 +50,41 @@ enum status verdict_save(const struct verdict *v, const char *path, const struct
     }
     json_close_array(&w);
     return document_write(&w, path, err);
+}
+
+enum status verdict_covers(bool *covers, const char *path, const struct document *plan, int64_t bound_ns,
+                           struct arena *arena, struct error *err)
+{
+    struct document d;
+    struct json violations;
+    bool accepted, judged = false;
+    int64_t replayed, closed, terms, doubtful, proven = -1, memory, published;
+    double ratio;
+    const char *form;
+    const struct json_field fields[] = {
+        FIELD_BOOL("accepted", REQUIRED, &accepted),
+        FIELD_COUNT("replayed_ns", REQUIRED, &replayed, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("closed_form_ns", OPTIONAL, &closed, 0, JSON_COUNT_MAX),
+        FIELD_TEXT("closed_form", OPTIONAL, &form),
+        FIELD_COUNT("terms_checked", REQUIRED, &terms, 0, JSON_COUNT_MAX),
+        FIELD_BOOL("bound_judged", OPTIONAL, &judged),
+        FIELD_COUNT("proven_bound_ns", OPTIONAL, &proven, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("doubtful_terms", OPTIONAL, &doubtful, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("memory_bytes", OPTIONAL, &memory, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("published_memory_bytes", OPTIONAL, &published, 0, JSON_COUNT_MAX),
+        FIELD_NUMBER("published_memory_ratio", OPTIONAL, &ratio, 0, 1e300),
+        FIELD_ARRAY("violations", REQUIRED, &violations),
+    };
+    TRY(document_read(&d, path, "plumbline.verdict", arena, err));
+    TRY(document_fields(&d, fields, ARRAY_LENGTH(fields), arena, err));
+    const char *hash = source_hash(&d, "plan");
+    if (!hash) return json_refuse(&d.root, err, "made_from: expected a plan");
+    if (strcmp(hash, plan->sha256))
+        return json_refuse(&d.root, err, "made_from: is about the plan %.12s..., and %s is %.12s...", hash, plan->path, plan->sha256);
+    if (judged && !source_hash(&d, "certificate"))
+        return json_refuse(&d.root, err, "bound_judged: expected a certificate in made_from");
+    if (judged && proven < bound_ns)
+        return json_refuse(&d.root, err, "proven_bound_ns: expected %lld, which %s states, or more", (long long)bound_ns, plan->path);
+    *covers = accepted && judged;
+    return OK;
 }

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "data/options.h"
+#include "solve/check_claim.h"
 #include "solve/check_parts.h"
 #include "solve/check_places.h"
 #include "solve/check_space.h"
@@ -278,6 +279,47 @@ static enum status hear_vipr(const char *path, int64_t work_limit, const struct 
     printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows derived: %d assumptions, %d combinations, %d roundings, "
            "%d disjunctions\n", r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions, r.combinations, r.roundings, r.disjunctions);
     printf("  assumed    that the program is the one that is meant\n  took       %lld.%03lld s\n", (long long)(us / 1000000), (long long)(us / 1000 % 1000));
+    return OK;
+}
+
+// ---- for other commands
+
+static enum status hear_claim(struct check_result *result, const struct check_text *certificate, const char *problem_path,
+                              struct arena *arena, struct error *err)
+{
+    struct check_input sources[SOURCES];
+    enum check_certificate_kind kind;
+    struct check_text problem, priced;
+    TRY(check_certificate_kind(&kind, certificate, arena, err));
+    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(read_sources(sources, &problem, arena, err));
+    if (kind == CERTIFICATE_OF_SPACE) {
+        struct check_space space;
+        struct check_pricer pricers[2];
+        struct check_space_result found;
+        TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
+        TRY(check_space_certificate(&found, certificate, sources, SOURCES, &space, pricers, CHECK_WORK_DEFAULT, arena, err));
+        *result = found.proof;
+        return OK;
+    }
+    if (kind == CERTIFICATE_OF_PLACES) {
+        struct check_places places;
+        TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
+        return check_places_certificate(result, certificate, sources, SOURCES, &places, CHECK_WORK_DEFAULT, arena, err);
+    }
+    TRY(read_named(&priced, certificate, arena, err));
+    return hear_problem(result, certificate, &priced, &problem, CHECK_WORK_DEFAULT, arena, err);
+}
+
+enum status check_claim_of(struct check_claim *claim, const char *certificate_path, const char *problem_path,
+                           struct arena *arena, struct error *err)
+{
+    struct check_text certificate;
+    struct check_result *result = TAKE(arena, 1, struct check_result);
+    TRY(read_whole(&certificate, certificate_path, arena, err));
+    TRY(hear_claim(result, &certificate, problem_path, arena, err));
+    *claim = (struct check_claim){result->accepted, result->accepted ? "" : result->reason, result->infeasible, -1};
+    if (result->accepted && !result->infeasible) claim->bound_ns = result->bound_ns;
     return OK;
 }
 

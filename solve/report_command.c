@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "data/options.h"
+#include "data/verdict.h"
 #include "solve/report.h"
 
 command_function command_report;
@@ -126,7 +127,7 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     int64_t cores = 1;
     int format = FORMAT_TEXT, order = RANK_ORDER_DATA_FIRST, operands;
     bool helped;
-    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *text;
+    const char *to = "-", *files[FILES_MOST], *layouts = NULL, *verdict = NULL, *text;
     size_t length;
     const struct option options[] = {
         {"--format", OPTION_NAME, &format, 0, 0, format_names,
@@ -137,11 +138,13 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
         {"--top", OPTION_INT, &about.top, 0, 1e9, NULL, "with --layouts: so many lines, the best first (text 20, csv all; 0: all); of a placement: so many messages, the dearest first (10)"},
         {"--node-order", OPTION_NAME, &about.node_order, 0, 0, node_orders, "of the map: by switches as in the cluster, or replica after replica as in the plan"},
         {"--problem", OPTION_TEXT, &about.problem, 0, 0, NULL, "of a placement: the problem, where it is not where the plan says"},
+        {"--verdict", OPTION_TEXT, &verdict, 0, 0, NULL,
+         "of verify --certificate: what it judged is called proven; without one a bound is as stated by solve"},
         {"-o", OPTION_TEXT, &to, 0, 0, NULL, "write to this file; - is standard output (default)"},
     };
     struct plan plan;
     struct problem problem;
-    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
+    TRY(options_read(argc, argv, "plumbline report [--format text|trace|megatron|links|heatmap|hostfile|rankfile|hosts] [--verdict FILE] [-o FILE] PLAN\n       plumbline report --format latex|csv [-o FILE] PLAN|CHECKED...", options,
                      ARRAY_LENGTH(options), files, 0, FILES_MOST, &operands, &helped, err));
     *exit_code = 0;
     if (helped) return OK;
@@ -149,9 +152,11 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     if ((operands > 0) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
     if (operands > 1 && !table) return fail(err, BAD_INPUT, "unexpected operand '%s': one plan at a time, but with --format latex or csv", files[1]);
     if (layouts) return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top, format, to, arena, err);
+    if (verdict && (layouts || table)) return fail(err, BAD_INPUT, "--verdict: goes with one plan");
     if (table && about.top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
+    if (verdict) TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, plan.bound_ns, arena, err));
     about.format = format;
     if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement)) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
     if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP) TRY(make_with_links(&plan, &about, &text, &length, arena, err));

@@ -92,7 +92,7 @@ static void put_headings(struct heatmap *m)
     svg_text(&m->svg, 24, 34, SVG_START, 20, SVG_INK, arena_print(m->arena, "%s: %s per iteration", title, report_time(plan->iteration_ns, m->arena)));
     svg_text(&m->svg, 24, 56, SVG_START, 12, SVG_INK,
              arena_print(m->arena, "%d replica%s of %d pipeline ranks on %d nodes, %s%s. Rows send to columns; %s%s.", x->replica_count, x->replica_count == 1 ? "" : "s", x->rank_count,
-                         m->count, plan->bound_ns == plan_value_ns(plan) ? "proven optimal" : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
+                         m->count, plan->bound_ns == plan_value_ns(plan) ? plan->bound_judged ? "proven optimal" : "optimal as stated by solve" : arena_print(m->arena, "gap %.3g %%", 100 * plan_gap(plan)),
                          plan->objective == OBJECTIVE_ITERATION_TIME ? "" : arena_print(m->arena, " for %s", objective_names[plan->objective]),
                          m->by_plan ? "nodes in the plan's order, replica after replica" : "nodes in the cluster's order", m->cell >= 20 ? "; beside names replica:rank" : ""));
 }

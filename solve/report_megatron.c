@@ -212,12 +212,12 @@ enum status report_megatron(const struct plan *plan, const struct problem *probl
     if (plan->objective != OBJECTIVE_ITERATION_TIME)
         proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
     report_print(&out,
-                 "# Megatron-LM flags of the plan %s: %s per iteration, at least %s proven. By plumbline %s.\n"
+                 "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
                  "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
                  "and learning rate\n"
                  "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
                  plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
-                 proven, PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
+                 proven, plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
     put_parallel(&e);
     put_model(&e);
     bool recompute_said = put_recompute(&e);

@@ -138,7 +138,7 @@ static void print_tex_row(struct report_out *out, const struct line *l)
 static void print_tex(struct report_out *out, const struct report_row *rows, int count)
 {
     report_print(out, "%% plumbline report --format latex; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}\n"
-                      "%% a bound beside a certificate is the one that was checked\n"
+                      "%% a bound beside a certificate is the one that was checked, the others are as stated by solve\n"
                       "\\begin{tabular}{lrrrrrr}\n  \\toprule\n"
                       "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) & Check (s) \\\\\n  \\midrule\n");
     for (int i = 0; i < count; i++) {

@@ -16,27 +16,28 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
 {
     static const char *const sentences[] = {
         [OUTCOME_OPTIMAL] = "solved to the asked gap", [OUTCOME_OPEN] = "stopped early, the gap is open",
-        [OUTCOME_INFEASIBLE] = "proven infeasible", [OUTCOME_NO_PLAN] = "no plan found within the limit",
+        [OUTCOME_INFEASIBLE] = "infeasible, as stated by solve", [OUTCOME_NO_PLAN] = "no plan found within the limit",
     };
     const char *title = plan->name ? plan->name : "plan";
     if (!plan->stage_count) {
-        report_print(out, "%s: %s", title, sentences[plan->outcome]);
+        bool none = plan->outcome == OUTCOME_INFEASIBLE && plan->bound_judged;
+        report_print(out, "%s: %s", title, none ? "proven infeasible" : sentences[plan->outcome]);
         report_print(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
         if (plan->bound_ns > 0)
             report_print(out, "any plan takes at least %s\n", report_time(plan->bound_ns, out->arena));
         return;
     }
-    bool proven = plan->bound_ns == plan_value_ns(plan), other = plan->objective != OBJECTIVE_ITERATION_TIME;
+    bool closed = plan->bound_ns == plan_value_ns(plan), other = plan->objective != OBJECTIVE_ITERATION_TIME;
     report_print(out, "%s: %s per iteration, %s%s%s\n", title, report_time(plan->iteration_ns, out->arena),
-                 proven ? "proven optimal" : sentences[plan->outcome], other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
+                 !closed ? sentences[plan->outcome] : plan->bound_judged ? "proven optimal" : "optimal as stated by solve", other ? " for another objective: " : "", other ? objective_names[plan->objective] : "");
     if (other)
         report_print(out, "  objective  %s: %s, made least instead of the iteration time\n", objective_names[plan->objective], report_time(plan->objective_ns, out->arena));
     if (plan->placement && plan->placement->pipette)
         report_print(out, "  of which   hops of the dearest pipeline %s, ring of the first stages %s, ring within a node %s\n",
                      report_time(plan->placement->pipette->hops_ns, out->arena), report_time(plan->placement->pipette->ring_ns, out->arena),
                      report_time(plan->placement->pipette->inner_ns, out->arena));
-    report_print(out, "  bound      %s proven, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
-                 100 * plan_gap(plan), 100 * plan->gap_asked);
+    report_print(out, "  bound      %s %s, gap %.4g %% (asked %.4g %%)\n", report_time(plan->bound_ns, out->arena),
+                 plan->bound_judged ? "proven" : "as stated by solve", 100 * plan_gap(plan), 100 * plan->gap_asked);
     print_extrapolated(out, plan);
     if (!plan->iteration_high_ns) return;
     report_print(out, "  costs      leave %s to %s open", report_time(plan->iteration_low_ns, out->arena),

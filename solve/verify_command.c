@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "data/options.h"
+#include "solve/check_claim.h"
 #include "solve/verify.h"
 
 command_function command_verify;
 
-static const char usage[] = "plumbline verify PLAN.json [--problem FILE] [-o VERDICT.json]";
+static const char usage[] = "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
 
 static const struct source *source_with_role(const struct plan *plan, const char *role)
 {
@@ -49,12 +50,28 @@ static void print_memory(const struct verdict *v)
     printf("\n");
 }
 
-static void print_verdict(const struct verdict *v, const struct plan *plan)
+static void print_bound(const struct verdict *v, const struct plan *plan, const char *certificate)
 {
+    if (!certificate) {
+        printf("bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE judges it)",
+               (long long)plan->bound_ns, plan_gap(plan));
+        return;
+    }
+    printf("bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan), certificate);
+    if (v->proven_ns > plan->bound_ns) printf(" (which proves %lld ns)", (long long)v->proven_ns);
+}
+
+static void print_verdict(const struct verdict *v, const struct plan *plan, const char *certificate)
+{
+    if (v->accepted && plan->stage_count == 0) {
+        printf("accepted: there is no plan, proven by %s\n", certificate);
+        return;
+    }
     if (v->accepted) {
         printf("accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
         if (plan->objective != OBJECTIVE_ITERATION_TIME) printf("%s %lld ns, its ", objective_names[plan->objective], (long long)plan->objective_ns);
-        printf("bound %lld ns, gap %.3g, %lld priced terms checked", (long long)plan->bound_ns, plan_gap(plan), (long long)v->terms_checked);
+        print_bound(v, plan, certificate);
+        printf("; %lld priced terms checked", (long long)v->terms_checked);
         if (v->doubtful) printf(" (%lld of them may be one more or less)", (long long)v->doubtful);
         if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
         printf("\n");
@@ -69,12 +86,33 @@ static void print_verdict(const struct verdict *v, const struct plan *plan)
     }
 }
 
-// Judges, unless an input is not the one the plan was made from.
-static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, struct problem *problem,
-                        struct arena *arena, struct error *err)
+// What the certificate proves of the problem, beside what the plan states.
+static enum status judge_bound(struct verdict *v, const struct plan *plan, const char *problem_path,
+                               const char *certificate, struct arena *arena, struct error *err)
 {
-    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1};
-    if (plan->stage_count == 0) {
+    struct check_claim claim;
+    bool none = plan->stage_count == 0;
+    TRY(check_claim_of(&claim, certificate, problem_path, arena, err));
+    if (!claim.accepted)
+        verdict_add(v, arena, "bound", -1, "%s is not proven: %s", certificate, claim.reason);
+    else if (none != claim.infeasible)
+        verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
+                    claim.infeasible ? "that there is no plan" : "a bound alone");
+    else if (!none && claim.bound_ns < plan->bound_ns)
+        verdict_add(v, arena, "bound", -1, "stated is %lld ns, %s proves %lld ns", (long long)plan->bound_ns,
+                    certificate, (long long)claim.bound_ns);
+    else v->bound_judged = true;
+    if (claim.accepted) v->proven_ns = claim.bound_ns;
+    return OK;
+}
+
+// Judges, unless an input is not the one the plan was made from.
+static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, const char *certificate,
+                        struct problem *problem, struct arena *arena, struct error *err)
+{
+    bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    if (plan->stage_count == 0 && !(claims_none && certificate)) {
         verdict_add(v, arena, "plan", -1,
                     "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",
                     outcome_names[plan->outcome]);
@@ -90,26 +128,43 @@ static enum status hear(struct verdict *v, const struct plan *plan, const char *
         problem_path = path_beside(plan->document.path, source->path, arena);
     }
     TRY(problem_load(problem, problem_path, arena, err));
-    return verify_plan(v, plan, problem, arena, err);
+    if (!claims_none) TRY(verify_plan(v, plan, problem, arena, err));
+    return certificate ? judge_bound(v, plan, problem_path, certificate, arena, err) : OK;
+}
+
+// A verdict tells its certificate by the hash of the file.
+static enum status certificate_source(struct source *to, const char *certificate, const char *verdict_path,
+                                      struct arena *arena, struct error *err)
+{
+    struct document d = {.path = certificate};
+    const char *text;
+    size_t size;
+    TRY(file_read(certificate, &text, &size, arena, err));
+    sha256_text(text, size, d.sha256);
+    *to = source_of("certificate", &d, verdict_path, arena);
+    return OK;
 }
 
 static enum status write_verdict(const struct verdict *v, const struct plan *plan, const struct problem *problem,
-                                 const char *path, struct arena *arena, struct error *err)
+                                 const char *certificate, const char *path, struct arena *arena, struct error *err)
 {
-    struct source sources[2];
+    struct source sources[3];
     int count = 0;
     sources[count++] = source_of("plan", &plan->document, path, arena);
     if (problem->document.path) sources[count++] = source_of("problem", &problem->document, path, arena);
+    if (certificate) TRY(certificate_source(&sources[count++], certificate, path, arena, err));
     return verdict_save(v, path, sources, count, arena, err);
 }
 
 enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    const char *plan_path, *problem_path = NULL, *verdict_path = NULL;
+    const char *plan_path, *problem_path = NULL, *certificate = NULL, *verdict_path = NULL;
     bool helped;
     const struct option options[] = {
         {"--problem", OPTION_TEXT, &problem_path, 0, 0, NULL,
          "judge by this problem instead of the one the plan names"},
+        {"--certificate", OPTION_TEXT, &certificate, 0, 0, NULL,
+         "judge the plan's bound, too: by this proof, heard as plumbline check does"},
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL, &helped, err));
@@ -118,10 +173,10 @@ enum status command_verify(int argc, char **argv, int *exit_code, struct arena *
     struct problem problem = {0};
     struct verdict verdict;
     TRY(plan_load(&plan, plan_path, arena, err));
-    TRY(hear(&verdict, &plan, problem_path, &problem, arena, err));
+    TRY(hear(&verdict, &plan, problem_path, certificate, &problem, arena, err));
     verdict.accepted = verdict.violation_count == 0;
-    if (verdict_path) TRY(write_verdict(&verdict, &plan, &problem, verdict_path, arena, err));
-    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan);
+    if (verdict_path) TRY(write_verdict(&verdict, &plan, &problem, certificate, verdict_path, arena, err));
+    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, certificate);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
 }

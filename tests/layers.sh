@@ -5,6 +5,7 @@ complain() { echo "layers: $*" >&2; status=1; }
 
 allowed() {     # allowed FILE -> the rooms it may include
     case $1 in
+    solve/verify_command.c) echo "data solve/verify solve/check_claim.h" ;;    # hears a certificate beside the plan
     solve/verify*) echo "data solve/verify" ;;
     solve/check_command.c) echo "data/status.h data/arena.h data/options.h solve/check solve/space_open.h" ;;    # the prices of a space's layouts
     solve/space_*) echo "data solve/verify_price.h solve/verify_places.h solve/check solve/space_" ;;     # from the judge's prices to the checker's tables
