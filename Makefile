@@ -41,8 +41,8 @@ CUDNN := $(or $(CUDNN),$(if $(CUDA:no=),$(call cuda_compiles,cudnn.h)))
 NCCL  := $(or $(NCCL),$(if $(CUDA:no=),$(call cuda_compiles,nccl.h)))
 CUDA_ARCHS = -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
 
-LIBS_plan    = -lglpk -llapacke -lopenblas -lcjson -lnettle -lgmp -lm
-LIBS_measure = -lopenblas -lcjson -lnettle -lm -lpthread
+LIBS_plan    = -lglpk -llapacke -lopenblas -lnettle -lgmp -lm
+LIBS_measure = -lopenblas -lnettle -lm -lpthread
 
 SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tests/setup.sh install
 
@@ -134,7 +134,7 @@ $(OUT)/%.o: %.c | $(OUT)/libraries
 $(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
-	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka $(LIBS_plan) -lpthread
+	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka -lcjson $(LIBS_plan) -lpthread
 
 # The CUDA back end on a device out of the CPU's memory: its own kernels, compiled for the CPU. It needs CUDA's headers.
 FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/cuda/fake_device.o $(OUT)/tests/cuda/kernels.o
@@ -282,7 +282,7 @@ FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/f
 
 build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/check*.h tests/support/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
-	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lcjson -lnettle -lgmp -lm
+	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lnettle -lgmp -lm
 
 fuzz-keep-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*

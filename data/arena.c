@@ -3,12 +3,13 @@
 #include <assert.h>
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 16 };
+enum { BLOCK_BYTES = 1 << 16, SMALL_BLOCK_BYTES = 1 << 11 };     // small: where a failure is planted, for more places to fail
 
 struct arena_block {
     struct arena_block *older;
@@ -22,18 +23,10 @@ struct arena_deferred {
     void *object;
 };
 
-// The only mutable globals below the front door: the planted failure of the tests.
+// The only mutable globals below the front door: the planted failure of the tests, and the process's own limit.
 static long fail_at, taken;
-
-void *memory_take(size_t bytes)
-{
-    taken++;
-    if (fail_at && taken >= fail_at)
-        return NULL;
-    return malloc(bytes);
-}
-
-void memory_give(void *memory) { free(memory); }
+static size_t limit, held;      // bytes; limit 0: none
+static bool limit_is_met;
 
 void memory_fail_at(long n)
 {
@@ -42,6 +35,48 @@ void memory_fail_at(long n)
 }
 
 long memory_taken(void) { return taken; }
+
+void memory_limit(size_t bytes)
+{
+    limit = bytes;
+    limit_is_met = false;
+}
+
+void memory_allow(size_t bytes)
+{
+    if (limit && __builtin_add_overflow(limit, bytes, &limit)) limit = SIZE_MAX;
+}
+
+size_t memory_limit_now(void) { return limit; }
+bool memory_limit_is_met(void) { return limit_is_met; }
+
+bool memory_hold(size_t bytes)
+{
+    if (limit && (held > limit || bytes > limit - held)) return limit_is_met = true, false;
+    held += bytes;
+    return true;
+}
+
+void memory_release(size_t bytes)
+{
+    assert(bytes <= held);
+    held -= bytes;
+}
+
+static void *memory_take(size_t bytes)
+{
+    taken++;
+    if ((fail_at && taken >= fail_at) || !memory_hold(bytes)) return NULL;
+    void *memory = malloc(bytes);
+    if (!memory) memory_release(bytes);
+    return memory;
+}
+
+static void memory_give(void *memory, size_t bytes)
+{
+    memory_release(bytes);
+    free(memory);
+}
 
 void arena_open(struct arena *arena, jmp_buf *exit)
 {
@@ -65,7 +100,7 @@ void arena_reset(struct arena *arena, struct arena_mark mark)
     while (arena->block != mark.block) {
         struct arena_block *b = arena->block;
         arena->block = b->older;
-        memory_give(b);
+        memory_give(b, sizeof *b + b->capacity);
     }
     if (arena->block)
         arena->block->used = mark.used;
@@ -86,7 +121,7 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
     bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
     struct arena_block *b = arena->block;
     if (!b || b->capacity - b->used < bytes) {
-        size_t capacity = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES, capacity = bytes > least ? bytes : least;
         b = memory_take(sizeof *b + capacity);
         if (!b)
             return NULL;

@@ -1,11 +1,12 @@
 // Ownership in one sentence: whatever a function creates lives in the arena it was given; nobody frees single objects.
-// Foreign handles (GLPK problems, FILEs, cJSON trees) are deferred to the arena, which releases them in reverse order.
+// Foreign handles (GLPK problems, FILEs, numbers of GMP) are deferred to the arena, which releases them in reverse order.
 // Exhaustion does not return: it leaves through the arena's exit (a jmp_buf set once, by the front door), so no caller
 // tests for NULL and no untested branch exists.
 #ifndef PLUMBLINE_DATA_ARENA_H
 #define PLUMBLINE_DATA_ARENA_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -44,11 +45,19 @@ void arena_reset(struct arena *arena, struct arena_mark mark);
 
 #define TAKE(arena, count, type) ((type *)arena_take((arena), (size_t)(count), sizeof(type)))
 
-// The two functions through which all memory of ours and of cJSON is taken and given back. A test makes the n-th taking
-// (from 1) after the call fail, and all after it; 0 lets every one pass.
-void *memory_take(size_t bytes);
-void memory_give(void *memory);
+// A test makes the n-th taking of memory (from 1) after the call fail, and all after it; 0 lets every one pass.
 void memory_fail_at(long n);
 long memory_taken(void);                // takings since the last memory_fail_at()
+
+// A limit for what hears files that nobody vouches for, of all arenas of the process together; 0: none. Beyond it memory
+// counts as exhausted. file_read allows so much more for each byte that it reads, while there is a limit.
+enum { MEMORY_BASE_BYTES = 48 << 20, MEMORY_FOR_A_BYTE = 24 };
+void memory_limit(size_t bytes);
+void memory_allow(size_t bytes);        // raises the limit, where there is one
+size_t memory_limit_now(void);
+bool memory_limit_is_met(void);         // something was refused since it was set
+// Memory that a foreign library takes: false where the limit does not allow it.
+bool memory_hold(size_t bytes);
+void memory_release(size_t bytes);
 
 #endif

@@ -6,6 +6,14 @@
 
 bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
 
+static void fail_for_memory(struct error *err)
+{
+    if (!memory_limit_is_met()) fail(err, SYSTEM, "out of memory");
+    else
+        fail(err, SYSTEM, "needs more memory than the %zu MiB that its files allow; --memory-limit-mib allows more",
+             memory_limit_now() >> 20);
+}
+
 int command_run(const char *program, const char *name, command_function *function, int argc, char **argv)
 {
     struct arena arena;
@@ -13,7 +21,7 @@ int command_run(const char *program, const char *name, command_function *functio
     jmp_buf exhausted;
     int exit_code = 0;
     arena_open(&arena, &exhausted);
-    if (setjmp(exhausted)) fail(&err, SYSTEM, "out of memory");
+    if (setjmp(exhausted)) fail_for_memory(&err);
     else function(argc, argv, &exit_code, &arena, &err);
     arena_close(&arena);
     if (err.status == OK && !command_flushed()) fail(&err, BAD_INPUT, "standard output: cannot be written");

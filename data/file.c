@@ -12,41 +12,75 @@
 
 enum { FILE_BYTES_MAX = 256 << 20, NAME_TRIES = 100 };
 
-static void release_descriptor(void *descriptor) { close(*(int *)descriptor); }
-
-static enum status read_all(int fd, const char *path, size_t expected, const char **text, size_t *size, struct arena *arena, struct error *err)
+static void release_descriptor(void *descriptor)
 {
-    // One byte more than expected tells a file that ends there from one that goes on (a pipe has no size at all).
-    size_t capacity = expected + 1, used = 0;
-    char *bytes = arena_take(arena, capacity + 1, 1);
-    for (;;) {
-        ssize_t n = read(fd, bytes + used, capacity - used);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-        if (n == 0) break;
-        used += (size_t)n;
-        if (used > FILE_BYTES_MAX) return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
-        if (used < capacity) continue;
-        bytes = arena_grow(arena, bytes, used, 2 * capacity + 4096 + 1, 1);
-        capacity = 2 * capacity + 4096;
+    int *fd = descriptor;
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+// What could keep a reader waiting, or has no end, is not opened for reading; a file that says it is shorter than it is
+// (/proc has such ones) is none, either.
+static enum status open_file(int *fd, size_t *size, const char *path, struct error *err)
+{
+    struct stat s;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0 && errno == ENXIO) return fail(err, BAD_INPUT, "%s: expected a file, found a socket", path);
+    if (*fd < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (fstat(*fd, &s)) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(s.st_mode)) return fail(err, BAD_INPUT, "%s: expected a file, found %s", path, kind_of(s.st_mode));
+    *size = s.st_size > 0 ? (size_t)s.st_size : 0;
+    return OK;
+}
+
+static enum status read_all(int fd, const char *path, char *bytes, size_t size, struct error *err)
+{
+    size_t used = 0;
+    for (ssize_t n = 1; n > 0;) {
+        n = read(fd, bytes + used, size + 1 - used);        // one more tells a file that goes on
+        if (n < 0 && errno == EINTR) n = 1;
+        else if (n < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+        else used += (size_t)n;
+        if (used > size) return fail(err, BAD_INPUT, "%s: has more than the %zu bytes that it is said to have", path, size);
     }
+    if (used < size) return fail(err, BAD_INPUT, "%s: has changed while it was read", path);
     bytes[used] = '\0';
-    *text = bytes;
-    *size = used;
     return OK;
 }
 
 enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
 {
-    struct stat s;
     int *fd = TAKE(arena, 1, int);
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    *fd = -1;
     arena_defer(arena, release_descriptor, fd);
-    if (fstat(*fd, &s)) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: expected a file, found a directory", path);
-    if (s.st_size > FILE_BYTES_MAX) return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
-    return read_all(*fd, path, s.st_size > 0 ? (size_t)s.st_size : 0, text, size, arena, err);
+    TRY(open_file(fd, size, path, err));
+    if (*size > FILE_BYTES_MAX) return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
+    memory_allow(MEMORY_FOR_A_BYTE * *size);
+    char *bytes = arena_take(arena, *size + 1, 1);
+    *text = bytes;
+    enum status status = read_all(*fd, path, bytes, *size, err);
+    release_descriptor(fd);
+    return status;
+}
+
+static void close_stream(void *file) { fclose(file); }
+
+enum status file_open(FILE **file, const char *path, struct arena *arena, struct error *err)
+{
+    int fd;
+    size_t size;
+    enum status status = open_file(&fd, &size, path, err);
+    *file = status == OK ? fdopen(fd, "rb") : NULL;
+    if (*file) return arena_defer(arena, close_stream, *file), OK;
+    if (fd >= 0) close(fd);
+    return status == OK ? fail(err, SYSTEM, "%s: cannot be read: %s", path, strerror(errno)) : status;
 }
 
 static bool write_all(int fd, const char *text, size_t size)

@@ -1,170 +1,27 @@
-#include "data/json.h"
+#include "data/json_nodes.h"
 
 #include <assert.h>
-#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-enum { NESTING_MAX = 64, FOUND_MAX = 60 };
-
-static void release_tree(void *tree) { cJSON_Delete(tree); }
-
-// ---- the text before cJSON sees it: what cJSON 1.7 passes although JSON does not, and what it counts too late
-
-static int line_of(const char *text, const char *at)
-{
-    int line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
-}
-
-// Number grammar of RFC 8259 at p; returns its end, NULL if it is none.
-static const char *number_end(const char *p, const char *end)
-{
-    if (p < end && *p == '-') p++;
-    if (p == end || *p < '0' || *p > '9') return NULL;
-    if (*p == '0') p++;
-    else while (p < end && *p >= '0' && *p <= '9') p++;
-    if (p < end && *p == '.') {
-        if (++p == end || *p < '0' || *p > '9') return NULL;
-        while (p < end && *p >= '0' && *p <= '9') p++;
-    }
-    if (p < end && (*p == 'e' || *p == 'E')) {
-        p++;
-        if (p < end && (*p == '+' || *p == '-')) p++;
-        if (p == end || *p < '0' || *p > '9') return NULL;
-        while (p < end && *p >= '0' && *p <= '9') p++;
-    }
-    return p == end || strchr(" \t\r\n,]}", *p) ? p : NULL;      // "01" is not 0 and 1
-}
-
-// Bytes of a valid UTF-8 sequence at p, 0 if it is none.
-static int utf8_length(const unsigned char *p, const unsigned char *end)
-{
-    if (*p < 0x80) return 1;
-    int n = *p >= 0xf0 && *p <= 0xf4 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 && *p <= 0xdf ? 2 : 0;
-    if (!n || *p > 0xf4 || end - p < n) return 0;
-    for (int i = 1; i < n; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    if ((*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) || (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) return 0;
-    return n;
-}
-
-static const char *string_end(const char *p, const char *end, const char **why)
-{
-    for (p++; p < end && *p != '"';) {
-        if ((unsigned char)*p < 0x20) { *why = "control character in a string"; return NULL; }
-        if (*p == '\\') {
-            if (end - p >= 6 && !strncmp(p, "\\u0000", 6)) { *why = "NUL in a string"; return NULL; }
-            p += 2;
-            continue;
-        }
-        int n = utf8_length((const unsigned char *)p, (const unsigned char *)end);
-        if (!n) { *why = "invalid UTF-8 in a string"; return NULL; }
-        p += n;
-    }
-    if (p >= end) { *why = "the string does not end"; return NULL; }
-    return p + 1;
-}
-
-static enum status scan(const char *file, const char *text, size_t size, struct error *err)
-{
-    const char *end = text + size, *why = NULL;
-    int depth = 0;
-    for (const char *p = text; p < end && !why;) {
-        if (*p == '"') {
-            const char *q = string_end(p, end, &why);
-            if (q) p = q;
-            else return fail(err, BAD_INPUT, "%s: line %d: %s", file, line_of(text, p), why);
-        } else if (*p == '-' || *p == '+' || (*p >= '0' && *p <= '9')) {
-            const char *q = number_end(p, end);
-            if (!q) return fail(err, BAD_INPUT, "%s: line %d: expected a number, found '%.8s'", file, line_of(text, p), p);
-            p = q;
-        } else {
-            if (*p == '[' || *p == '{') depth++;
-            if (*p == ']' || *p == '}') depth--;
-            if (depth > NESTING_MAX) return fail(err, BAD_INPUT, "%s: line %d: nested deeper than %d", file, line_of(text, p), NESTING_MAX);
-            if ((unsigned char)*p < 0x20 && (!*p || !strchr("\t\r\n", *p)))
-                return fail(err, BAD_INPUT, "%s: line %d: control character %d outside a string", file, line_of(text, p), *p);
-            p++;
-        }
-    }
-    return OK;
-}
-
-// ---- duplicates
-
-static int compare_keys(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+enum { FOUND_MAX = 60 };
 
 static char *child_path(struct arena *arena, const char *path, const char *key)
 {
     return arena_print(arena, "%s%s%s", path, *path ? "." : "", key);
 }
 
-static enum status refuse_duplicates(const cJSON *item, const struct json *where, struct arena *arena, struct error *err)
-{
-    int count = 0;
-    for (const cJSON *c = item->child; c; c = c->next) count++;
-    if (cJSON_IsObject(item) && count > 1) {
-        struct arena_mark mark = arena_set_mark(arena);
-        const char **keys = TAKE(arena, count, const char *);
-        int n = 0;
-        for (const cJSON *c = item->child; c; c = c->next) keys[n++] = c->string;
-        qsort(keys, (size_t)n, sizeof *keys, compare_keys);
-        for (int i = 1; i < n; i++)
-            if (!strcmp(keys[i - 1], keys[i])) return json_refuse(where, err, "key \"%s\" stands twice", keys[i]);
-        arena_reset(arena, mark);
-    }
-    int index = 0;
-    for (const cJSON *c = item->child; c; c = c->next, index++) {
-        if (!c->child) continue;
-        struct arena_mark mark = arena_set_mark(arena);
-        struct json inner = {c, where->file, c->string ? child_path(arena, where->path, c->string) : arena_print(arena, "%s[%d]", where->path, index)};
-        TRY(refuse_duplicates(c, &inner, arena, err));
-        arena_reset(arena, mark);
-    }
-    return OK;
-}
-
-enum status json_parse(struct json *root, const char *file, const char *text, size_t size, struct arena *arena, struct error *err)
-{
-    cJSON_Hooks hooks = {memory_take, memory_give};
-    cJSON_InitHooks(&hooks);
-    TRY(scan(file, text, size, err));
-    char *copy = arena_take(arena, size + 1, 1);        // cJSON wants an end
-    memcpy(copy, text, size);
-    const char *stopped = NULL;
-    long before = memory_taken();
-    cJSON *tree = cJSON_ParseWithLengthOpts(copy, size + 1, &stopped, 1);
-    if (!tree) {
-        // cJSON does not tell a failed allocation from bad text: ask the allocator whether it works.
-        void *probe = memory_taken() > before ? memory_take(1) : copy;
-        if (!probe) return fail(err, SYSTEM, "%s: out of memory", file);
-        if (probe != copy) memory_give(probe);
-        int line = line_of(copy, stopped ? stopped : copy);
-        if (stopped && (!strncasecmp(stopped, "nan", 3) || !strncasecmp(stopped, "inf", 3)))
-            return fail(err, BAD_INPUT, "%s: line %d: expected a finite number, found '%.8s'", file, line, stopped);
-        if (!stopped || stopped >= copy + size) return fail(err, BAD_INPUT, "%s: line %d: the document is cut short", file, line);
-        return fail(err, BAD_INPUT, "%s: line %d: not valid JSON here: '%.16s'", file, line, stopped);
-    }
-    arena_defer(arena, release_tree, tree);
-    *root = (struct json){tree, file, ""};
-    return refuse_duplicates(tree, root, arena, err);
-}
-
 // ---- values
 
-static const char *found(const cJSON *item, char *text, size_t size)
+static const char *found(const struct json_node *item, char *text, size_t size)
 {
-    if (cJSON_IsNumber(item)) snprintf(text, size, "%.17g", item->valuedouble);
-    else if (cJSON_IsString(item)) snprintf(text, size, "\"%.40s\"", item->valuestring);
-    else snprintf(text, size, "%s", cJSON_IsObject(item) ? "an object" : cJSON_IsArray(item) ? "an array" : cJSON_IsNull(item) ? "null" :
-                  cJSON_IsTrue(item) ? "true" : "false");
+    static const char *const names[] = {"null", "false", "true", "", "", "an array", "an object"};
+    if (item->type == NODE_NUMBER) snprintf(text, size, "%.17g", item->number);
+    else if (item->type == NODE_TEXT) snprintf(text, size, "\"%.40s\"", item->text);
+    else snprintf(text, size, "%s", names[item->type]);
     return text;
 }
 
@@ -186,13 +43,13 @@ static enum status expected(const struct json *value, const char *what, struct e
 
 static enum status read_number(const struct json *value, bool whole, double low, double high, double *to, struct error *err)
 {
-    const cJSON *item = value->node;
+    const struct json_node *item = value->node;
     char what[96];
     bool bounded = high < (whole ? JSON_COUNT_MAX : HUGE_VAL);
     if (bounded) snprintf(what, sizeof what, "a %snumber from %.17g to %.17g", whole ? "whole " : "", low, high);
     else snprintf(what, sizeof what, "a %snumber of at least %.17g", whole ? "whole " : "", low);
-    if (!cJSON_IsNumber(item) || !isfinite(item->valuedouble)) return expected(value, what, err);
-    double x = item->valuedouble;
+    if (item->type != NODE_NUMBER || !isfinite(item->number)) return expected(value, what, err);
+    double x = item->number;
     if (whole && fabs(x) > JSON_COUNT_MAX) return expected(value, "a whole number of at most 2^53", err);
     if (x < low || x > high || (whole && x != floor(x))) return expected(value, what, err);
     *to = x;
@@ -201,10 +58,10 @@ static enum status read_number(const struct json *value, bool whole, double low,
 
 static enum status read_name(const struct json *value, const char *const *names, int *to, struct error *err)
 {
-    const cJSON *item = value->node;
+    const struct json_node *item = value->node;
     char what[400] = "one of";
     for (int i = 0; names[i]; i++) {
-        if (cJSON_IsString(item) && !strcmp(item->valuestring, names[i])) { *to = i; return OK; }
+        if (item->type == NODE_TEXT && !strcmp(item->text, names[i])) { *to = i; return OK; }
         size_t n = strlen(what);
         snprintf(what + n, sizeof what - n, "%s \"%s\"", i ? "," : "", names[i]);
     }
@@ -213,20 +70,20 @@ static enum status read_name(const struct json *value, const char *const *names,
 
 enum status json_expect(const struct json *value, enum json_type type, struct error *err)
 {
-    if (type == JSON_OBJECT && !cJSON_IsObject((const cJSON *)value->node)) return expected(value, "an object", err);
-    if (type == JSON_ARRAY && !cJSON_IsArray((const cJSON *)value->node)) return expected(value, "an array", err);
-    if (type == JSON_TEXT && !cJSON_IsString((const cJSON *)value->node)) return expected(value, "a string", err);
+    if (type == JSON_OBJECT && value->node->type != NODE_OBJECT) return expected(value, "an object", err);
+    if (type == JSON_ARRAY && value->node->type != NODE_ARRAY) return expected(value, "an array", err);
+    if (type == JSON_TEXT && value->node->type != NODE_TEXT) return expected(value, "a string", err);
     return OK;
 }
 
 static enum status read_field(const struct json *value, const struct json_field *f, struct arena *arena, struct error *err)
 {
-    const cJSON *item = value->node;
+    const struct json_node *item = value->node;
     double x;
     switch (f->type) {
     case JSON_TEXT:
         TRY(json_expect(value, JSON_TEXT, err));
-        *(const char **)f->to = arena_copy_text(arena, item->valuestring);
+        *(const char **)f->to = arena_copy_text(arena, item->text);
         return OK;
     case JSON_INT:
         TRY(read_number(value, true, f->low, f->high, &x, err));
@@ -238,8 +95,8 @@ static enum status read_field(const struct json *value, const struct json_field 
         return OK;
     case JSON_NUMBER: return read_number(value, false, f->low, f->high, f->to, err);
     case JSON_BOOL:
-        if (!cJSON_IsBool(item)) return expected(value, "true or false", err);
-        *(bool *)f->to = cJSON_IsTrue(item);
+        if (item->type != NODE_TRUE && item->type != NODE_FALSE) return expected(value, "true or false", err);
+        *(bool *)f->to = item->type == NODE_TRUE;
         return OK;
     case JSON_NAME: return read_name(value, f->names, f->to, err);
     case JSON_OBJECT:
@@ -256,15 +113,15 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
                         enum json_strictness strictness, struct arena *arena, struct error *err)
 {
     TRY(json_expect(object, JSON_OBJECT, err));
-    const cJSON *item = object->node;
-    for (const cJSON *c = item->child; c && strictness == JSON_STRICT; c = c->next) {
+    const struct json_node *item = object->node;
+    for (const struct json_node *c = node_first(item); c && strictness == JSON_STRICT; c = c->next) {
         size_t i = 0;
-        while (i < field_count && strcmp(fields[i].key, c->string)) i++;
-        if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->string);
+        while (i < field_count && strcmp(fields[i].key, c->key)) i++;
+        if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->key);
     }
     for (size_t i = 0; i < field_count; i++) {
-        const cJSON *c = cJSON_GetObjectItemCaseSensitive(item, fields[i].key);
-        if (c && strictness == JSON_LENIENT && cJSON_IsNull(c)) c = NULL;
+        const struct json_node *c = node_member(item, fields[i].key);
+        if (c && strictness == JSON_LENIENT && c->type == NODE_NULL) c = NULL;
         if (!c && fields[i].need == REQUIRED) return json_refuse(object, err, "key \"%s\" is missing", fields[i].key);
         if (!c) continue;
         struct json value = {c, object->file, child_path(arena, object->path, fields[i].key)};
@@ -273,13 +130,12 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
     return OK;
 }
 
-int json_length(const struct json *array) { return array->node ? cJSON_GetArraySize(array->node) : 0; }
+int json_length(const struct json *array) { return array->node ? array->node->count : 0; }
 bool json_is_present(const struct json *value) { return value->node != NULL; }
 
 struct json json_element(const struct json *array, int index, struct arena *arena)
 {
-    const cJSON *item = cJSON_GetArrayItem(array->node, index);
-    assert(item);
+    const struct json_node *item = node_element(array->node, index);
     return (struct json){item, array->file, arena_print(arena, "%s[%d]", array->path, index)};
 }
 
@@ -291,9 +147,9 @@ enum status json_members(const struct json *object, const char *const **keys, st
     const char **names = TAKE(arena, *count, const char *);
     *values = TAKE(arena, *count, struct json);
     int i = 0;
-    for (const cJSON *c = ((const cJSON *)object->node)->child; c; c = c->next, i++) {
-        names[i] = arena_copy_text(arena, c->string);
-        (*values)[i] = (struct json){c, object->file, child_path(arena, object->path, c->string)};
+    for (const struct json_node *c = node_first(object->node); c; c = c->next, i++) {
+        names[i] = arena_copy_text(arena, c->key);
+        (*values)[i] = (struct json){c, object->file, child_path(arena, object->path, c->key)};
     }
     *keys = names;
     return OK;
@@ -302,10 +158,10 @@ enum status json_members(const struct json *object, const char *const **keys, st
 static enum status read_numbers(const struct json *array, bool whole, double low, double high, void *values, struct arena *arena, struct error *err)
 {
     int i = 0;
-    for (const cJSON *c = ((const cJSON *)array->node)->child; c; c = c->next, i++) {
+    for (const struct json_node *c = node_first(array->node); c; c = c->next, i++) {
         double x;
         struct json element = {c, array->file, array->path};
-        if (!cJSON_IsNumber(c) || !isfinite(c->valuedouble) || c->valuedouble < low || c->valuedouble > high) element = json_element(array, i, arena);
+        if (c->type != NODE_NUMBER || !isfinite(c->number) || c->number < low || c->number > high) element = json_element(array, i, arena);
         TRY(read_number(&element, whole, low, high, &x, err));
         if (whole) ((int64_t *)values)[i] = (int64_t)x;
         else ((double *)values)[i] = x;
@@ -325,12 +181,12 @@ enum status json_cells(const struct json *array, double **values, int *count, st
     int i = 0;
     *count = json_length(array);
     *values = TAKE(arena, *count, double);
-    for (const cJSON *c = *count ? ((const cJSON *)array->node)->child : NULL; c; c = c->next, i++) {
-        bool known = cJSON_IsNumber(c) && isfinite(c->valuedouble);
+    for (const struct json_node *c = *count ? node_first(array->node) : NULL; c; c = c->next, i++) {
+        bool known = c->type == NODE_NUMBER && isfinite(c->number);
         struct json element = {c, array->file, array->path};
-        if (!known && !cJSON_IsNull(c)) element = json_element(array, i, arena);
-        if (!known && !cJSON_IsNull(c)) return expected(&element, "a finite number, or null", err);
-        (*values)[i] = known ? c->valuedouble : NAN;
+        if (!known && c->type != NODE_NULL) element = json_element(array, i, arena);
+        if (!known && c->type != NODE_NULL) return expected(&element, "a finite number, or null", err);
+        (*values)[i] = known ? c->number : NAN;
     }
     return OK;
 }
@@ -349,7 +205,7 @@ enum status json_texts(const struct json *array, const char ***values, int *coun
     for (int i = 0; i < *count; i++) {
         struct json element = json_element(array, i, arena);
         TRY(json_expect(&element, JSON_TEXT, err));
-        (*values)[i] = arena_copy_text(arena, ((const cJSON *)element.node)->valuestring);
+        (*values)[i] = arena_copy_text(arena, element.node->text);
     }
     return OK;
 }

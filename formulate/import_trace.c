@@ -1,10 +1,10 @@
 // plumbline import trace FILE.json: the time of every annotated range of a PyTorch profiler's trace, as a table, CSV, or samples
 // of whole layers (one repetition for each time a range was entered). The file is read once, in a stream, so that it may be
 // standard input and larger than memory.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/file.h"
 #include "data/json.h"
 #include "data/samples.h"
 #include "formulate/import.h"
@@ -141,14 +141,11 @@ static enum status expect_options(const struct trace_request *r, struct error *e
     return r->format == FORMAT_SAMPLES && missing ? fail(err, BAD_INPUT, "%s is missing: samples need it, and the trace does not tell", missing) : OK;
 }
 
-static void close_file(void *file) { fclose(file); }
-
 static enum status read_trace(struct trace *t, const char *path, struct arena *arena, struct error *err)
 {
     const char *name = strcmp(path, "-") ? arena_copy_text(arena, path) : "standard input";
-    FILE *from = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-    if (!from) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (from != stdin) arena_defer(arena, close_file, from);
+    FILE *from = stdin;
+    if (strcmp(path, "-")) TRY(file_open(&from, path, arena, err));
     TRY(trace_read(t, name, from, arena, err));
     TRY(trace_attribute(t, name, arena, err));
     return t->used_count ? OK : fail(err, BAD_INPUT, "%s: has no annotated ranges (record_function) to sum by", name);

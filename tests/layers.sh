@@ -38,7 +38,7 @@ for include in $(sed -n 's/^#include <\([^>]*\)>.*/\1/p' solve/check*.[ch] | sor
 done
 
 # A foreign library's header stands in exactly one file.
-for pair in glpk.h=solve/glpk.c cJSON.h=data/json.c lapacke.h=calibrate/least_squares.c nettle=data/file.c mpi.h=measure/mpi.c \
+for pair in glpk.h=solve/glpk.c cJSON.h=none lapacke.h=calibrate/least_squares.c nettle=data/file.c mpi.h=measure/mpi.c \
     cuda_runtime_api.h=measure/cuda_kernels.h cublasLt.h=measure/cuda_session.h cudnn.h=measure/cuda_fused_cudnn_graph.h nccl.h=measure/nccl.c gmp.h=solve/check_vipr_parts.h; do
     header=${pair%%=*} home=${pair#*=}
     for file in $(grep -rlE "^#include [<\"].*$header" data measure calibrate formulate solve plumbline.c 2>/dev/null); do

@@ -1,4 +1,4 @@
-// Memory runs out at the N-th taking of ours and of cJSON's, for every N of one small run of each command: every one ends in
+// Memory runs out at the N-th taking, for every N of one small run of each command: every one ends in
 // one clean error, nothing leaks (under ASan), no output is left half-written, and a run with enough memory succeeds again.
 #include <setjmp.h>
 #include <stdio.h>
