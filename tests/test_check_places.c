@@ -8,48 +8,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
-#include "formulate/price.h"
-#include "solve/certificate_places.h"
 #include "solve/check_parts.h"
-#include "solve/placed.h"
-#include "solve/space_prices.h"
 #include "tests/support/check.h"
-#include "tests/support/placements.h"
+#include "tests/support/place_trials.h"
 
-enum { DEFAULT_PROBLEMS = 150, SOURCES = 5, PLACEMENTS_MOST = 40000 };
+enum { DEFAULT_PROBLEMS = 150 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
 static struct { int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes, claims;
     int64_t terms; } seen;
 
-struct trial {
-    unsigned long long seed;
-    struct problem problem;
-    struct priced priced;
-    int64_t best_ns;
-    struct check_places places;
-    struct check_input sources[SOURCES];
-    struct arena *arena;
-};
-
 // ---- the judge's prices beside the planner's, which enumeration goes by
 
-static void same_price(const struct trial *t, const char *what, int64_t price, int64_t own)
+static void same_price(const struct place_trial *t, const char *what, int64_t price, int64_t own)
 {
     seen.terms++;
     if (price != own) fail_msg("problem %llu: %s: the planner has %lld, the judge %lld", t->seed, what, (long long)price, (long long)own);
 }
 
-static void same_parts(const struct trial *t, const int64_t *prices, const int64_t *own)
+static void same_parts(const struct place_trial *t, const int64_t *prices, const int64_t *own)
 {
     static const int ours[PART_COUNT] = {[PART_BLOCKING] = PART_BLOCKS, [PART_LINK] = PART_LINKS, [PART_DELAY] = PART_DELAYS, [PART_OVERHEAD] = PART_WORKS};
     for (int part = 0; part < PART_COUNT; part++) same_price(t, "a message", prices[part], own ? own[ours[part]] : PRICE_NONE);
 }
 
-static void same_pair(const struct trial *t, int from, int to, bool joined, const struct check_pair *own)
+static void same_pair(const struct place_trial *t, int from, int to, bool joined, const struct check_pair *own)
 {
     const struct check_problem *p = t->places.problem;
     const struct priced_places *x = t->priced.places;
@@ -64,7 +48,7 @@ static void same_pair(const struct trial *t, int from, int to, bool joined, cons
     if (p->embedding) same_price(t, "embedding sync", x->embedding_sync_ns[from * x->node_count + to], joined ? own->embedding : PRICE_NONE);
 }
 
-static void same_link(const struct trial *t, int transport, int from, int to, bool joined, const struct check_ring_link *own)
+static void same_link(const struct place_trial *t, int transport, int from, int to, bool joined, const struct check_ring_link *own)
 {
     const struct check_problem *p = t->places.problem;
     const struct priced_places *x = t->priced.places;
@@ -83,16 +67,16 @@ static int kind_of(const char *transport)
     return kind;
 }
 
-static bool may_ring(const struct trial *t, int from, int to)
+static bool may_ring(const struct place_trial *t, int from, int to)
 {
     const struct check_places *x = &t->places;
     bool several = x->replicas > 1 ? from != to || x->nodes[from].slots > 1 : from == to;
     return several && x->may_ring[x->nodes[from].group * x->problem->group_count + x->nodes[to].group];
 }
 
-static bool is_usable(const struct trial *t, int node) { return t->places.nodes[node].slots && !t->places.problem->groups[t->places.nodes[node].group].excluded; }
+static bool is_usable(const struct place_trial *t, int node) { return t->places.nodes[node].slots && !t->places.problem->groups[t->places.nodes[node].group].excluded; }
 
-static void same_links(const struct trial *t)
+static void same_links(const struct place_trial *t)
 {
     const struct check_places *x = &t->places;
     const struct check_problem *p = x->problem;
@@ -112,7 +96,7 @@ static void same_links(const struct trial *t)
         }
 }
 
-static void same_passes(const struct trial *t)
+static void same_passes(const struct place_trial *t)
 {
     const struct check_problem *p = t->places.problem;
     for (int run = 0; run < p->run_count; run++)
@@ -131,28 +115,12 @@ static void same_passes(const struct trial *t)
 }
 
 // false: nothing that is looked at here.
-static bool open_trial(struct trial *t, uint64_t seed, bool uneven, struct arena *arena)
+static bool open_trial(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena)
 {
-    struct random rng = {seed};
-    struct error err = {OK, ""};
-    *t = (struct trial){.seed = seed, .arena = arena};
-    if (seed % 2) random_placed_problem(&t->problem, &rng, uneven, arena);
-    else random_crowded_problem(&t->problem, &rng, uneven, arena);
-    t->problem.job.objective = OBJECTIVE_ITERATION_TIME;
-    // Most of them have no plan else.
-    bool roomy = random_chance(&rng, 80);
-    for (int g = 0; g < t->problem.cluster.group_count && roomy; g++) t->problem.cluster.groups[g].memory_bytes *= 1000;
-    if (random_chance(&rng, 70)) t->problem.job.rule_count = 0;
-    if (price_problem(&t->priced, &t->problem, arena, &err) != OK) return false;
-    CHECK_OK(space_places(&t->places, &t->problem, arena, &err));
+    if (!place_trial_open(t, seed, uneven, arena)) return false;
     same_links(t);
     same_passes(t);
-    t->best_ns = best_placement(&t->problem, &t->priced, PLACEMENTS_MOST, arena);
     if (t->best_ns < 0) return false;
-    for (int i = 0; i < SOURCES; i++) {
-        const char *text = arena_print(arena, "the %s of trial %llu", roles[i], t->seed);
-        t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
-    }
     seen.problems++;
     seen.plans += t->best_ns < INT64_MAX;
     seen.several += t->places.replicas > 1;
@@ -160,20 +128,8 @@ static bool open_trial(struct trial *t, uint64_t seed, bool uneven, struct arena
     return true;
 }
 
-static void solve(struct solve_result *r, const struct trial *t, const struct priced *priced, double gap)
-{
-    struct solve_settings settings;
-    struct error err = {OK, ""};
-    solve_defaults(&settings);
-    settings.progress = 0;
-    settings.gap = gap;
-    settings.evidence = true;
-    if (priced->places) CHECK_OK(placed_solve(r, priced, &settings, NULL, NULL, t->arena, &err));
-    else CHECK_OK(solve_run(r, priced, &settings, NULL, NULL, t->arena, &err));
-}
-
 // The greatest bound that can be claimed.
-static void try_way(const struct trial *t, struct check_relaxation how)
+static void try_way(const struct place_trial *t, struct check_relaxation how)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
     struct error err = {OK, ""};
@@ -184,7 +140,7 @@ static void try_way(const struct trial *t, struct check_relaxation how)
     uint64_t work = UINT64_MAX / 2;
     CHECK_OK(check_relax_places(&p, &t->places, &how, &r, &work, t->arena));
     certificate_places_priced(&priced, &t->priced, &p, t->arena);
-    solve(&result, t, &priced, 0);
+    place_trial_solve(&result, t, &priced, 0);
     int64_t claim_ns = result.plan.outcome == OUTCOME_INFEASIBLE ? INT64_MAX : result.plan.bound_ns;
     if (claim_ns > t->best_ns)
         fail_msg("problem %llu by %s, shared %d: %lld ns can be claimed, a plan takes %lld", t->seed, how.by_nodes ? "nodes" : "groups", how.shared,
@@ -195,7 +151,7 @@ static void try_way(const struct trial *t, struct check_relaxation how)
     arena_reset(t->arena, mark);
 }
 
-static void try_ways(const struct trial *t)
+static void try_ways(const struct place_trial *t)
 {
     try_way(t, (struct check_relaxation){true, -1});
     for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count); shared++)
@@ -204,32 +160,13 @@ static void try_ways(const struct trial *t)
 
 // ---- what is written
 
-static bool hear(const struct trial *t, const char *text, size_t size, struct check_result *heard, const char **why)
+static bool is_accepted(const struct place_trial *t, const char *text, size_t size, struct check_result *heard, const char **why)
 {
-    struct error err = {OK, ""};
-    const struct check_text file = {"certificate.json", text, size};
-    enum status status = check_places_certificate(heard, &file, t->sources, SOURCES, &t->places, CHECK_WORK_DEFAULT, t->arena, &err);
-    *why = status == OK ? heard->reason : arena_copy_text(t->arena, err.text);
-    return status == OK && heard->accepted;
-}
-
-static void write_certificate(const struct trial *t, const struct solve_result *solved, struct certificate_places_result *made)
-{
-    struct error err = {OK, ""};
-    struct solve_settings settings;
-    struct source sources[SOURCES];
-    solve_defaults(&settings);
-    for (int i = 0; i < SOURCES; i++) {
-        sources[i] = (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
-        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
-    }
-    const struct certificate_places_request request = {.problem = &t->problem, .priced = &t->priced, .solved = solved, .settings = &settings,
-                                                       .sources = sources, .source_count = SOURCES};
-    CHECK_OK(certificate_places_make(made, &request, t->arena, &err));
+    return place_trial_hear(heard, t, text, size, why) == OK && heard->accepted;
 }
 
 // The same proof with another bound.
-static bool claims(const struct trial *t, const char *text, int64_t bound_ns)
+static bool claims(const struct place_trial *t, const char *text, int64_t bound_ns)
 {
     struct arena_mark mark = arena_set_mark(t->arena);
     static const char key[] = "\"bound_ns\": ";
@@ -238,13 +175,13 @@ static bool claims(const struct trial *t, const char *text, int64_t bound_ns)
     assert_non_null(at);
     at += strlen(key);
     const char *forged = arena_print(t->arena, "%.*s%lld%s", (int)(at - text), text, (long long)bound_ns, at + strspn(at, "0123456789"));
-    bool accepted = hear(t, forged, strlen(forged), &heard, &why);
+    bool accepted = is_accepted(t, forged, strlen(forged), &heard, &why);
     arena_reset(t->arena, mark);
     seen.claims++;
     return accepted;
 }
 
-static void bisect_claims(const struct trial *t, const struct certificate_places_result *made)
+static void bisect_claims(const struct place_trial *t, const struct certificate_places_result *made)
 {
     int64_t low = made->bound_ns, high = 2 * made->bound_ns + 2;
     if (claims(t, made->text, high)) fail_msg("problem %llu: twice the bound is accepted", t->seed);
@@ -255,16 +192,16 @@ static void bisect_claims(const struct trial *t, const struct certificate_places
     if (low > t->best_ns) fail_msg("problem %llu: %lld ns is accepted, a plan takes %lld", t->seed, (long long)low, (long long)t->best_ns);
 }
 
-static void try_certificate(const struct trial *t, double gap)
+static void try_certificate(const struct place_trial *t, double gap)
 {
     struct solve_result solved;
     struct certificate_places_result made;
     struct check_result heard;
     const char *why;
-    solve(&solved, t, &t->priced, gap);
-    write_certificate(t, &solved, &made);
+    place_trial_solve(&solved, t, &t->priced, gap);
+    place_trial_write(&made, t, &solved);
     if (!made.text) return;
-    if (!hear(t, made.text, made.size, &heard, &why)) fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
+    if (!is_accepted(t, made.text, made.size, &heard, &why)) fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
     assert_int_equal(heard.infeasible, made.bound_ns < 0);
     if (heard.infeasible && t->best_ns < INT64_MAX) fail_msg("problem %llu: proven to have no plan, one takes %lld ns", t->seed, (long long)t->best_ns);
     seen.certificates++;
@@ -278,7 +215,7 @@ static void try_certificate(const struct trial *t, double gap)
 static void try_problem(uint64_t seed, bool uneven)
 {
     struct arena arena;
-    struct trial t;
+    struct place_trial t;
     arena_open(&arena, NULL);
     if (open_trial(&t, seed, uneven, &arena)) {
         try_ways(&t);

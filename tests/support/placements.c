@@ -189,12 +189,13 @@ static int transport_of(const struct oracle *o, int stage, const double *efficie
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
         double least = -1;
         for (int r = 0; r < o->replicas; r++) {
-            const struct node_group *g = &o->cluster->groups[group_of(o, o->node[r * o->stages + stage])];
+            int node = o->node[r * o->stages + stage], slots = p->nodes[node].slots;        // which share the cards
+            const struct node_group *g = &o->cluster->groups[group_of(o, node)];
             const struct nic *cards = cards_of(g, kind);
             bool alike = g == first || (g->nic_count > 0 && !cards == !cards_of(first, kind));
             if (o->homogeneous && !alike) return -1;
             if (!g->nic_count) continue;
-            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] : 0;
+            double rate = cards ? cards->count * cards->link.bytes_per_s * efficiency[kind] / slots : 0;
             if (least < 0 || rate < least) least = rate;
         }
         if (least > best_rate + 1) {
