@@ -16,7 +16,7 @@ static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); 
 // x: raised, and what is rounded down counts. way: the direction for doubtful ones.
 static int64_t cut(const struct assay *a, long double x, long double error, int way)
 {
-    int64_t low = (int64_t)greatest(0, x - error), high = (int64_t)greatest(0, x + error);
+    int64_t low = (int64_t)greatest(0, x - error), high = (int64_t)greatest(0, x + least(error, WHOLE_MAX));
     if (low == high) return low;
     if (a->doubts) a->doubts->prices++;
     return way < 0 ? low : way > 0 ? high : (int64_t)x;
