@@ -185,6 +185,7 @@ static void say_outcome(const struct solve_result *r)
         int64_t links = p->iteration_ns - r->free_links_ns;
         fprintf(stderr, "its links take %.9f s of that, %.4g %% of which are unproven\n", (double)links / 1e9, 100 * (double)(p->iteration_ns - p->bound_ns) / (double)links);
     }
+    if (p->stage_count && !p->bound_ns) fprintf(stderr, "no bound is proven: the search ended before it had one (0 holds for any plan)\n");
     if (!p->stage_count) fprintf(stderr, "%s%s%s\n", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
     if (r->sidelined) fprintf(stderr, "recovered from: %s\n", r->sidelined);
 }

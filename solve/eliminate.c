@@ -39,12 +39,12 @@ static void keep_steps(struct box_proof *p, const struct box_answer *a, int reso
     r->step_count = count;
 }
 
-static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *closer, int64_t target_ns, struct box_proof *proof, struct arena *scratch,
-                     struct arena *arena)
+static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *closer, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns,
+                     struct arena *scratch, struct arena *arena)
 {
     int stages = c->priced->stage_count;
     struct choice_box box = choice_box_whole(closer, scratch);
-    int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0;
+    int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0, left_ns = INT64_MAX;
     for (int s = 0; s < stages; s++) {
         amount[s] = TAKE(scratch, c->stages[s].count, int64_t);
         for (int i = 0; i < c->stages[s].count; i++)
@@ -56,6 +56,7 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
         before = count_allowed(c, box.allowed);
         closed = box_close(closer, &box, target_ns, 0, &answer);
         bound_ns = answer.bound_ns > bound_ns ? answer.bound_ns : bound_ns;
+        left_ns = answer.removed_ns < left_ns ? answer.removed_ns : left_ns;
         if (proof)
             keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
     }
@@ -63,26 +64,30 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
     choices_remove(c, box.allowed, amount, REMOVED_BY_BOUND);
     if (proof)
         box_proof_take_paths(proof, closer, graph_symbol_count(g), arena);
-    return bound_ns > target_ns ? target_ns : bound_ns;
+    if (removed_ns)
+        *removed_ns = left_ns;
+    bound_ns = left_ns < bound_ns ? left_ns : bound_ns;
+    return bound_ns > target_ns && !removed_ns ? target_ns : bound_ns;
 }
 
-int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, struct arena *arena)
+int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, int64_t *removed_ns,
+                  struct arena *arena)
 {
     struct arena *scratch = open_scratch(arena);
     struct box_closer *closer = box_closer_open(c, g, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
-    int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, scratch, arena);
+    int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);
     arena_close(scratch);
     return bound_ns;
 }
 
-int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns, struct box_proof *proof, struct arena *arena)
+int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
 {
     struct arena *scratch = open_scratch(arena);
     struct box_closer *closer = box_closer_open(c, g, scratch);
     *proof = (struct box_proof){0};
     box_proof_add(proof, NULL, 0, NULL, 0, arena);
-    int64_t bound_ns = sweep(c, g, closer, target_ns, proof, scratch, arena);
+    int64_t bound_ns = sweep(c, g, closer, target_ns, proof, removed_ns, scratch, arena);
     proof->records[0].proven_ns = bound_ns;
     arena_close(scratch);
     return bound_ns;

@@ -172,15 +172,21 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
     }
 }
 
+static void note_removed(struct box_closer *b, int64_t bound_ns)
+{
+    if (bound_ns < b->removed_ns)
+        b->removed_ns = bound_ns;
+}
+
 // Ends of the spans whose bound reaches the target.
 static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t target_ns)
 {
     int removed = 0;
     for (int r = 0; r < b->c->rank_count; r++) {
         for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns; removed++)
-            spans[r].least++;
+            note_removed(b, b->spans_ns[r][spans[r].least++]);
         for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns; removed++)
-            spans[r].most--;
+            note_removed(b, b->spans_ns[r][spans[r].most--]);
     }
     return removed;
 }
@@ -200,6 +206,7 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table, const
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (box->allowed[s][i] && b->through[s][i] >= target_ns) {
                 box->allowed[s][i] = false;
+                note_removed(b, b->through[s][i]);
                 ++*removed;
             }
     if (box->spans)
@@ -414,11 +421,12 @@ bool box_closer_meet_plan(struct box_closer *b, int *chosen)
     return a.found_ns < INT64_MAX;
 }
 
-bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
+static bool close_box(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
 {
     *a = (struct box_answer){.found = TAKE(b->arena, b->stages, int), .found_ns = INT64_MAX, .branch_stage = -1, .branch_choice = -1,
                              .branch_group = -1, .branch_rank = -1};
     b->step_capacity = 0;
+    b->removed_ns = INT64_MAX;
     b->last_only_raised = false;
     game_truncate_plans(b->game, 0);
     memset(b->prices, 0, (size_t)dynamic_resource_count(b->counted) * sizeof *b->prices);
@@ -446,6 +454,16 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
         return false;
     evaluate_only_plan(b, box->allowed, a);
     return true;
+}
+
+bool box_close(struct box_closer *b, const struct choice_box *box, int64_t target_ns, int rounds, struct box_answer *a)
+{
+    bool closed = close_box(b, box, target_ns, rounds, a);
+    a->removed_ns = b->removed_ns;
+    assert(a->removed_ns >= target_ns);         // only what reaches it leaves
+    assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);
+    assert(a->single || !closed || a->bound_ns >= target_ns);
+    return closed;
 }
 
 // ---- once more

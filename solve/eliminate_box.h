@@ -26,6 +26,8 @@ struct box_step {
 
 struct box_answer {
     int64_t bound_ns;           // proven for the box as it was given; INT64_MAX: it holds no plan at all
+    int64_t removed_ns;         // the least bound of what the steps took out of it; INT64_MAX: nothing. So what is proven for
+                                // a closed box is the lesser of the two: both may be above the target
     int *found;                 // [stage_count], a plan of the box that was met; meaningless unless found_ns < INT64_MAX
     int64_t found_ns;
     int branch_stage;           // of an open box

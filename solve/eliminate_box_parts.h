@@ -27,6 +27,7 @@ struct box_closer {
     int *best_ids, best_count;                      // weights that gave the box its best bound so far (by ranks)
     int64_t *best_weights;
     int step_capacity;
+    int64_t removed_ns;                             // the least bound of what left the box at hand
     bool last_only_raised;                          // the last step noted
     bool on_small_table;                            // the step at hand
 };

@@ -2,11 +2,13 @@
 // depends on nothing but the problem. Masks of boxes that are done are used again.
 #include "solve/eliminate_search.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/dynamic.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };
+#define NEVER_NS (INT64_MAX / 4)        // above every time
 
 // bound_ns is proven by steps of this box or of one around it.
 struct open_box {
@@ -27,6 +29,7 @@ struct box_search {
     bool by_ranks;
     struct open_box *heap;
     int open, capacity;
+    int64_t ended_ns;                           // the least bound of what has ended: boxes that are closed, and what left others
     bool **spare;                               // masks to be used again
     int spare_count, mask_count;
     struct choice_box view;                     // of a mask, by stage
@@ -129,10 +132,12 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 // What a box must reach to be closed: with a gap asked, a little less than the best plan's time.
 static int64_t closing_ns(const struct box_search *s)
 {
-    int64_t best = s->r->best_ns < INT64_MAX / 4 ? s->r->best_ns : INT64_MAX / 4;
+    int64_t best = s->r->best_ns < NEVER_NS ? s->r->best_ns : NEVER_NS;
     int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
     return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns : closing;
 }
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
@@ -148,7 +153,10 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->step_count = a->step_count;
     r->proven_ns = a->bound_ns;
     r->single = a->single;
-    r->claim_ns = closed && a->found_ns < closing ? a->found_ns : closing;
+    int64_t ended_ns = closed ? smaller(a->bound_ns, a->removed_ns) : a->removed_ns;
+    r->claim_ns = smaller(ended_ns, NEVER_NS);
+    s->ended_ns = smaller(s->ended_ns, ended_ns);
+    assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
         box->steps = r->steps;
@@ -189,14 +197,14 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
     r->claim_ns = r->proven_ns = box->bound_ns;
 }
 
-// What is proven for the whole: the least bound of the open boxes; closed ones reach the closing bound of their time, which
-// is never below that of now.
+// What is proven for the whole: the least bound of the boxes that are open, of those that have ended and of what left them. Where
+// a gap is asked that is more than what they had to reach.
 static int64_t bound_of(const struct box_search *s, int64_t dived_ns)
 {
-    int64_t bound = closing_ns(s);
-    if (s->open && s->heap[0].bound_ns < bound)
-        bound = s->heap[0].bound_ns;
-    return dived_ns < bound ? dived_ns : bound;
+    int64_t bound = smaller(smaller(s->r->best_ns, NEVER_NS), s->ended_ns);
+    if (s->open)
+        bound = smaller(bound, s->heap[0].bound_ns);
+    return smaller(bound, dived_ns);
 }
 
 static bool is_over(struct box_search *s)
@@ -221,8 +229,10 @@ static bool dive(struct box_search *s, struct open_box box)
         if (!closed && s->settings->report)
             s->settings->report(s->settings->argument, s->r->best_ns, bound_of(s, box.bound_ns), s->r->boxes, s->open, box_closer_path_count(s->closer));
     }
-    if (!closed)
+    if (!closed) {
         record_inherited(s, &box);
+        s->ended_ns = smaller(s->ended_ns, box.bound_ns);
+    }
     s->spare[s->spare_count++] = box.mask;
     return true;
 }
@@ -251,7 +261,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     arena_open(scratch, arena->exit);
     arena_defer(arena, close_scratch, scratch);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
-    struct box_search s = {.r = r, .settings = settings, .c = c, .arena = scratch, .result_arena = arena,
+    struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
     s.closer = box_closer_open(c, g, scratch);
     s.by_ranks = box_closer_is_by_ranks(s.closer);

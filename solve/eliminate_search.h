@@ -22,7 +22,8 @@ struct box_search_result {
     int64_t best_ns;            // target_ns, or the time of found; INT64_MAX: there is no plan (finished) or none is known
     bool found_better;
     int *found;                 // [stage_count], choices as they are numbered in `choices`
-    int64_t bound_ns;           // proven for every plan of the choices; at most best_ns
+    int64_t bound_ns;           // the best that is proven for every plan of the choices; at most best_ns, and
+                                // above what the gap asks for where the boxes are
     int64_t boxes, closed, bad; // bad: records whose recheck failed
     struct box_proof proof;     // of bound_ns; its paths are those that it rests on and others
 };

@@ -19,7 +19,7 @@ worker_function layouts_serve;
 // The text of an error without the files' names and with # for numbers: many layouts are refused alike.
 const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena);
 
-enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_SCOUT, REQUEST_ROOT, REQUEST_SOLVE };
+enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_FIRST, REQUEST_SCOUT, REQUEST_ROOT, REQUEST_SOLVE };
 
 // A range of the space -> a reason and a value for each of its layouts.
 void request_scan(struct message *m, int64_t first, int64_t end);
@@ -36,7 +36,7 @@ struct layout_answer {
     struct plan plan;                   // stage_count 0: none
     const char *sidelined;
 };
-// request: REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
+// request: REQUEST_FIRST, any plan, quickly; REQUEST_SCOUT, a plan alone; REQUEST_ROOT, a first look, or REQUEST_SOLVE. cutoff_ns: time of the best plan known, 0: none. seconds: 0, or how
 // long at most.
 void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds);
 bool answer_look(struct message *m, struct layout_answer *answer, const struct problem *problem, struct arena *arena);
@@ -80,5 +80,17 @@ struct queue { struct candidate **heap; int count, capacity; struct arena *arena
 void queue_push(struct queue *q, struct candidate *c);
 struct candidate *queue_first(const struct queue *q);           // NULL: empty
 struct candidate *queue_pop(struct queue *q);
+
+// ---- layouts_first.c: what is looked at before the space is scanned, so that there is a plan soon
+
+enum { FIRST_TIERS = 8 };
+struct first_tier { struct candidate *layouts; int count, checks; };
+struct layouts_first {
+    const struct problem *problem;
+    struct first_tier tiers[FIRST_TIERS];       // the most usual layouts first; all pass problem_check_layout
+};
+void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena);
+// Offered with ascending numbers; kept where its tier has room.
+void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout);
 
 #endif

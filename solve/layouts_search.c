@@ -37,6 +37,11 @@ struct search {
     struct queue queue;
     struct plan best;                   // stage_count 0: none
     int64_t best_number;
+    // The first plan, from before the scan. The search does not know it, so that it takes the course it would take without: it
+    // is for whoever stops the search, and for the end.
+    struct layouts_first sensible;
+    struct plan first;
+    int64_t first_number;
     struct looked_at *looked_at;
     int looked_at_count, looked_at_capacity;
     struct follower *followers;
@@ -70,18 +75,58 @@ static int64_t closing_ns(const struct search *s)
     return s->best.stage_count ? best - (int64_t)(s->settings->gap * (double)best) : INT64_MAX;
 }
 
+// ---- progress
+
+static int64_t best_known_ns(const struct search *s)
+{
+    int64_t best = s->best.stage_count ? s->best.iteration_ns : 0;
+    bool first = s->first.stage_count && (!best || s->first.iteration_ns < best);
+    return first ? s->first.iteration_ns : best;
+}
+
+static void report_now(struct search *s)
+{
+    char plan[32] = "none";
+    const struct candidate *first = queue_first(&s->queue);
+    s->shown_s = clock_s();
+    if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->begin_s, plan,
+            first ? (double)first->bound_ns / 1e9 : 0.0, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
+}
+
+static bool reports(const struct search *s)
+{
+    int wanted = s->settings->progress;
+    return wanted > 0 || (wanted < 0 && isatty(STDERR_FILENO));
+}
+
+static void report(struct search *s)
+{
+    if (reports(s) && clock_s() - s->shown_s >= 0.5) report_now(s);
+}
+
+static void report_scan(struct search *s, const char *text)
+{
+    char plan[64] = "no plan yet";
+    if (!reports(s)) return;
+    if (best_known_ns(s)) snprintf(plan, sizeof plan, "plan %.9f s", (double)best_known_ns(s) / 1e9);
+    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", clock_s() - s->begin_s, plan, text);
+}
+
 // ---- scanning
 
-static bool count_visit(void *argument, int64_t number, const struct layout *layout)
+static bool count_visit(void *search, int64_t number, const struct layout *layout)
 {
-    (void)argument, (void)layout;
+    struct search *s = search;
+    layouts_first_offer(&s->sensible, number, layout);
     return number < SPACE_COUNT_MAX;
 }
 
 static enum status prepare_scan(struct search *s, struct error *err)
 {
     struct layouts *l = s->layouts;
-    l->count = space_each(&s->problem->job.space, &s->limits, count_visit, NULL);
+    layouts_first_open(&s->sensible, s->problem, s->arena);
+    l->count = space_each(&s->problem->job.space, &s->limits, count_visit, s);
     if (l->count > SPACE_COUNT_MAX)
         return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys", s->problem->job.document.path ? s->problem->job.document.path : "job", SPACE_COUNT_MAX);
     l->reason = TAKE(s->arena, l->count, uint16_t);
@@ -109,7 +154,7 @@ static bool scan(struct search *s)
         message_begin(&requests[i], s->arena);
         request_scan(&requests[i], i * chunk, (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count);
     }
-    if (!ask(s, requests, count, answers)) return false;
+    if (!ask(s, requests, count, answers) || *s->told) return false;
     for (int i = 0; i < count; i++)
         if (!answers[i].broken) answer_scan(&answers[i], l, i * chunk, (i + 1) * chunk < l->count ? (i + 1) * chunk : l->count, s->arena);
     return true;
@@ -260,14 +305,14 @@ static void note_looked_at(struct search *s, struct candidate *c, const struct p
     s->looked_at[s->looked_at_count++] = (struct looked_at){c, priced};
 }
 
-static void note_work(struct search *s, const struct candidate *c, int64_t iteration_ns, int64_t other, int64_t boxes)
+static void note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other, int64_t boxes)
 {
     if (s->work_count == s->work_capacity) {
         int capacity = 2 * s->work_capacity + 256;
         s->work = arena_grow(s->arena, s->work, (size_t)s->work_count, (size_t)capacity, sizeof *s->work);
         s->work_capacity = capacity;
     }
-    s->work[s->work_count++] = (struct layouts_work){c->number, iteration_ns, other, boxes};
+    s->work[s->work_count++] = (struct layouts_work){number, iteration_ns, other, boxes};
 }
 
 // A layout that is no better than one looked at before follows it; others are looked at from now on.
@@ -285,7 +330,7 @@ static enum status goes_on(struct search *s, struct candidate *c, bool *on, stru
     arena_reset(s->arena, mark);
     set_fate(s, c, FATE_SAME, "in nothing better than another layout");
     follow(s, c, other);
-    note_work(s, c, 0, other->number, 0);
+    note_work(s, c->number, 0, other->number, 0);
     return OK;
 }
 
@@ -323,7 +368,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
     }
     take_plan(s, &a->plan, c->number);
     if (a->bound_ns > c->bound_ns) c->bound_ns = a->bound_ns;
-    note_work(s, c, a->plan.stage_count ? a->plan.iteration_ns : 0, -1, a->plan.effort.boxes);
+    note_work(s, c->number, a->plan.stage_count ? a->plan.iteration_ns : 0, -1, a->plan.effort.boxes);
     c->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
     set_fate(s, c, a->finished ? FATE_SOLVED : FATE_OPEN, a->finished ? "solved to the asked gap" : "its bound leaves room for a better plan");
     if (!a->finished) queue_push(&s->queue, c);
@@ -434,24 +479,71 @@ static void scout(struct search *s)
         struct layout_answer a;
         if (!answers[i].used || answers[i].broken || !answer_look(&answers[i], &a, s->problem, s->arena) || !a.plan.stage_count) continue;
         take_plan(s, &a.plan, round[i]->number);
-        note_work(s, round[i], a.plan.iteration_ns, -1, a.plan.effort.boxes);
+        note_work(s, round[i]->number, a.plan.iteration_ns, -1, a.plan.effort.boxes);
     }
 }
 
-// ---- the whole
+// ---- the first plan, before the space is scanned
 
-static void report(struct search *s)
+enum { FIRST_LOOKS = 6 };
+
+// Layouts without a price or room have no bound; those of one tuple of degrees mostly fail alike.
+static bool worth_a_look(const struct candidate *c, struct candidate *const *looked, int count)
 {
-    double now = clock_s();
-    int wanted = s->settings->progress;
-    const struct candidate *first = queue_first(&s->queue);
-    if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
-    s->shown_s = now;
-    char plan[32] = "none";
-    if (s->best.stage_count) snprintf(plan, sizeof plan, "%.9f s", (double)s->best.iteration_ns / 1e9);
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", now - s->begin_s, plan,
-            first ? (double)first->bound_ns / 1e9 : 0.0, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
+    for (int i = 0; i < count; i++)
+        if (same_degrees(&looked[i]->layout, &c->layout)) return false;
+    return c->bound_ns > 0 && c->bound_ns != INT64_MAX;
 }
+
+static void look_first(struct search *s, struct candidate *c)
+{
+    struct message request, answer = {0};
+    struct layout_answer a;
+    message_begin(&request, s->arena);
+    request_look(&request, REQUEST_FIRST, &c->layout, 0, 0);
+    if (!ask(s, &request, 1, &answer) || answer.broken || !answer_look(&answer, &a, s->problem, s->arena) || !a.plan.stage_count) return;
+    if (s->first.stage_count && a.plan.iteration_ns >= s->first.iteration_ns) return;
+    s->first = a.plan, s->first_number = c->number;
+    report_scan(s, "a first plan, before the layouts are priced");
+}
+
+// One after the other: whoever waits has the first as soon as it is there. true: there is one.
+static bool look_at_tier(struct search *s, struct candidate **round, int count)
+{
+    struct candidate *looked[FIRST_LOOKS];
+    int looks = 0;
+    for (int i = 0; i < count && looks < FIRST_LOOKS && !should_stop(s); i++)
+        if (worth_a_look(round[i], looked, looks)) look_first(s, looked[looks++] = round[i]);
+    return s->first.stage_count != 0;
+}
+
+static void find_first(struct search *s)
+{
+    for (int t = 0; t < FIRST_TIERS && !should_stop(s); t++) {
+        struct first_tier *tier = &s->sensible.tiers[t];
+        struct candidate **round = TAKE(s->arena, tier->count, struct candidate *);
+        for (int i = 0; i < tier->count; i++) round[i] = &tier->layouts[i];
+        if (!sharpen(s, round, tier->count)) return;
+        if (tier->count) qsort(round, (size_t)tier->count, sizeof *round, candidates_by_bound);
+        if (look_at_tier(s, round, tier->count)) return;
+    }
+}
+
+// At the end it is a plan like any other, if it is better than all that the search met.
+static void take_first(struct search *s)
+{
+    const struct plan *first = &s->first;
+    if (!first->stage_count || (s->best.stage_count && first->iteration_ns >= s->best.iteration_ns)) return;
+    s->best = *first, s->best_number = s->first_number;
+    for (int i = 0; i < s->work_count; i++)
+        if (s->work[i].number == s->first_number) {
+            s->work[i].iteration_ns = first->iteration_ns;
+            return;
+        }
+    note_work(s, s->first_number, first->iteration_ns, -1, first->effort.boxes);
+}
+
+// ---- the whole
 
 static enum status run(struct search *s, struct error *err)
 {
@@ -603,12 +695,15 @@ enum status layouts_search(struct layouts_result *r, const struct problem *probl
     *r = (struct layouts_result){0};
     TRY(problem_check(problem, err));
     TRY(begin(&s, r, err));
-    if (scan(&s)) {
+    find_first(&s);
+    report_scan(&s, "every layout is priced");
+    if (!should_stop(&s) && scan(&s)) {
         sort_open(&s);
         scout(&s);
         TRY(run(&s, err));
     }
     worker_pool_close(s.pool);
+    take_first(&s);
     finish(&s, r, settle(&s));
     return state_objective(&s, &r->solved.plan, err);
 }

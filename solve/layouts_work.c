@@ -40,6 +40,7 @@ struct scan {
     struct kept_cache kept;
     struct layout refused;              // the last one, and why
     int refusal;                        // -1: none yet
+    const volatile int *stop;
     struct arena *arena;
 };
 
@@ -84,7 +85,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
 static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
 {
     struct scan *s = argument;
-    if (number >= s->end) return false;
+    if (number >= s->end || *s->stop) return false;        // what is cut short is no answer
     if (number < s->first) return true;
     int64_t value;
     int reason = scan_layout(s, layout, &value);
@@ -112,7 +113,7 @@ static void serve_scan(const struct layouts_context *c, struct message *in, stru
 {
     struct message values;
     message_begin(&values, arena);
-    struct scan s = {.problem = c->problem, .values = &values, .refusal = -1, .kept = {.arena = arena}, .arena = arena};
+    struct scan s = {.problem = c->problem, .values = &values, .refusal = -1, .kept = {.arena = arena}, .stop = c->stop, .arena = arena};
     struct arena prices;
     arena_open(&prices, arena->exit);
     price_cache_open(&s.cache, c->problem, &prices, arena);
@@ -265,10 +266,12 @@ static enum status look(struct layout_answer *a, const struct layouts_context *c
     message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
     *one = problem_with_layout(c->problem, &layout);
     TRY(price_problem(priced, one, arena, err));
-    // A scout looks for a plan; the first look is short; the second is boxes alone, which end where the program is small;
+    // The first plan of all is any; a scout looks for a plan; the first look is short; the second is boxes alone, which end where the program is small;
     // then the whole of solving.
-    const struct layout_effort scout = {200, 0}, first = {200, 1}, second = {100, 400};
-    struct layout_effort effort = request == REQUEST_SCOUT ? scout : request == REQUEST_ROOT ? first : second;
+    static const struct layout_effort efforts[] = {
+        [REQUEST_FIRST] = {20, 0}, [REQUEST_SCOUT] = {200, 0}, [REQUEST_ROOT] = {200, 1}, [REQUEST_SOLVE] = {100, 400},
+    };
+    struct layout_effort effort = efforts[request];
     TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
     if (request != REQUEST_SOLVE || a->finished || *c->stop) return OK;
     settings.cutoff_ns = cutoff_ns;
@@ -316,6 +319,7 @@ void layouts_serve(void *context, struct message *in, struct message *out, struc
     switch (request) {
     case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
     case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;
+    case REQUEST_FIRST:
     case REQUEST_SCOUT:
     case REQUEST_ROOT:
     case REQUEST_SOLVE: serve_look(c, request, in, out, arena); break;

@@ -151,10 +151,10 @@ static enum status run_tree(struct solving *s, struct error *err)
         }
     }
     if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) && s->settings->alternatives <= 1) {
-        bound_most_ns = solving_closing_ns(s);
-        int64_t eliminated_ns = solving_eliminate(s, bound_most_ns, &root);
+        int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &bound_most_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
+    if (s->incumbent.found && root_bound_ns > s->incumbent.iteration_ns) root_bound_ns = s->incumbent.iteration_ns;
     TRY(solving_formulate(s, &program, err));
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
                                      .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
@@ -168,6 +168,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     take_tree_plans(s, &tree);
     s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.path_count, 0};
     s->iterations = tree.iterations;
+    assert(tree.bound_ns >= root_bound_ns);
     s->bound_ns = tree.bound_ns < bound_most_ns ? tree.bound_ns : bound_most_ns;
     s->finished = tree.finished;
     keep_tree(s, &tree, &program, &root);

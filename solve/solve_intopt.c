@@ -75,7 +75,7 @@ static void take_answer(struct solving *s, struct program *p, struct message *an
     }
     choices_to_plan(solving_add_plan(s), &s->choices, chosen, time_ns, s->arena);
     s->incumbent.iteration_ns = time_ns;
-    s->bound_ns = solving_eliminate(s, s->incumbent.iteration_ns, NULL);
+    s->bound_ns = solving_eliminate(s, s->incumbent.iteration_ns, NULL, NULL);
     s->finished = (double)(time_ns - s->bound_ns) <= s->settings->gap * (double)time_ns;
 }
 

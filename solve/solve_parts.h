@@ -42,8 +42,8 @@ bool solving_is_cut_off(struct solving *s);
 // What a box must reach to be closed: the incumbent's time less the asked gap, or the cut-off.
 int64_t solving_closing_ns(const struct solving *s);
 // Removes choices that no plan better than the target contains; a proven bound.
-// *proof (where evidence is wanted; may be NULL) records how.
-int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof);
+// removed_ns as in solve/eliminate.h. *proof (where evidence is wanted; may be NULL) records how.
+int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns);
 // The program of the choices that are left, with its starting paths.
 enum status solving_formulate(struct solving *s, struct program *program, struct error *err);
 enum status solving_write_program(struct solving *s, const struct program *program, struct error *err);

@@ -23,10 +23,10 @@ int64_t solving_closing_ns(const struct solving *s)
     return cutoff > 0 && cutoff < closing ? cutoff : closing;
 }
 
-int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof)
+int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns)
 {
-    if (s->result->evidence && proof) return eliminate_recorded(&s->choices, s->graph, target_ns, proof, s->arena);
-    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, s->arena);
+    if (s->result->evidence && proof) return eliminate_recorded(&s->choices, s->graph, target_ns, proof, removed_ns, s->arena);
+    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, removed_ns, s->arena);
 }
 
 void solving_add_starting_paths(struct solving *s, struct program *program)

@@ -93,8 +93,20 @@ static void renumber_rows(int *rows, int count, const struct numbering *n)
         if (rows[i] >= n->known_rows) rows[i] = n->rows[rows[i] - n->known_rows];
 }
 
+// What the record proves of what it ends; where rounding up added much, a ns less, so that a certificate can say it too.
+static int64_t ended_ns(const struct record *r)
+{
+    switch (r->kind) {
+    case RECORD_CLOSED: return r->ample || !r->proof.count ? r->bound_ns : r->bound_ns - 1;
+    case RECORD_LEAF: return r->bound_ns;
+    case RECORD_REMOVED: return r->target_ns;
+    default: return INT64_MAX;
+    }
+}
+
 static struct record *keep_record(struct tree *t, const struct record *r, struct arena *arena)
 {
+    if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
     if (t->records.count == t->records.capacity) {
         int capacity = 2 * t->records.capacity + 256;
         t->records.items = arena_grow(arena, t->records.items, (size_t)t->records.count, (size_t)capacity, sizeof *r);
@@ -230,7 +242,9 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
 static int64_t open_bound(const struct search *s)
 {
     const struct tree *t = s->tree;
-    int64_t bound_ns = s->settings->plan_count > 1 && t->plan_count ? t->plans[0].time_ns : closing_of(s);
+    bool several = s->settings->plan_count > 1 && t->plan_count;
+    int64_t bound_ns = several ? t->plans[0].time_ns : target_of(s) < t->ended_ns ? target_of(s) : t->ended_ns;
+    if (!several && bound_ns < closing_of(s)) bound_ns = closing_of(s);     // all that ended reaches that, too
     if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
     return bound_ns > s->root_bound_ns ? bound_ns : s->root_bound_ns;
 }
@@ -299,7 +313,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena, .root_bound_ns = root_bound_ns};
     struct worker_settings workers = {.count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
                                       .memory_limit_bytes = settings->memory_limit_bytes, .silence_limit_s = 300, .run = run_in_worker, .context = p};
-    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1};
+    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1, .ended_ns = INT64_MAX};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;

@@ -28,6 +28,7 @@ struct tree {
     int64_t bound_ns;                   // proven for all plans of the program; hopeless_ns if there is none
     bool finished;                      // nothing is open, or the asked gap is reached; else it was stopped
     int64_t boxes, relaxations, iterations;
+    int64_t ended_ns;                   // the least bound of the boxes that are closed and of what left others
     const char *sidelined;              // what was recovered from, or NULL
     struct record_list records;
     struct box *open;                   // a heap

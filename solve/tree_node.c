@@ -2,6 +2,7 @@
 // look: which path is violated, which level is fractional.
 #include "solve/tree_node.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,23 +95,33 @@ static bool separate(struct subtree *t)
     return added + add_known_paths(t) > 0;
 }
 
+// In whole ns, rounded up, what the sum proves with something to spare; no more than any time.
+static int64_t proven_with_spare(wide exact)
+{
+    wide whole = ((exact - ((wide)1 << AMPLE_BITS) - 1) >> BOUND_FRACTION_BITS) + 1;
+    return whole < INT64_MAX / 4 ? (int64_t)whole : INT64_MAX / 4;
+}
+
 // Choices whose reduced cost alone lifts the bound to the target, with something to spare: no better plan of this box contains
 // them.
 static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
 {
     struct program *p = t->program;
     struct record *r = NULL;
-    wide missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) + ((wide)1 << AMPLE_BITS) - exact;
+    wide least = 0, missing = ((wide)(t->target_ns - 1) << BOUND_FRACTION_BITS) + ((wide)1 << AMPLE_BITS) - exact;
     for (int i = 0; i < p->choice_count; i++) {
         if (!box_allows(box, i) || !t->scratch.is_touched[p->column_of[i]] || t->scratch.residual[p->column_of[i]] <= missing) continue;
+        wide residual = t->scratch.residual[p->column_of[i]];
+        if (!r || residual < least) least = residual;
         if (!r) {
             r = record_add(&t->result->records, RECORD_REMOVED, box, p, t->arena);
-            r->target_ns = t->target_ns;
             r->removed = TAKE(t->arena, box_words(p), uint64_t);
             r->proof = box->proof;
         }
         r->removed[i / 64] |= (uint64_t)1 << (i % 64);
     }
+    if (r) r->target_ns = proven_with_spare(exact + least);
+    assert(!r || r->target_ns >= t->target_ns);
     for (int i = 0; r && i < p->choice_count; i++)
         if (r->removed[i / 64] >> (i % 64) & 1) {
             box_forbid(box, i);

@@ -172,7 +172,7 @@ static void check_eliminate(struct prepared *p, struct random *rng, struct arena
         before[s].count = p->choices.stages[s].count;
         before[s].items = arena_grow(arena, p->choices.stages[s].items, (size_t)before[s].count, (size_t)before[s].count, sizeof(struct choice));
     }
-    int64_t bound = eliminate(&p->choices, p->graph, target, NULL, NULL, 0, arena);
+    int64_t bound = eliminate(&p->choices, p->graph, target, NULL, NULL, 0, NULL, arena);
     assert_true(bound <= target);
     assert_true(bound <= e.best_ns || bound == target);
     assert_true(e.best_ns >= target || bound <= e.best_ns);
