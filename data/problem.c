@@ -6,6 +6,28 @@
 #include <string.h>
 
 #include "data/job_parts.h"
+#include "data/names.h"
+
+static enum status refuse_gpu(const struct problem *p, int group, struct arena *arena, struct error *err)
+{
+    const struct costs *c = &p->costs;
+    const char **known = TAKE(arena, c->gpu_count + 1, const char *), *list = "", *gpu = p->cluster.groups[group].gpu;
+    for (int i = 0; i < c->gpu_count; i++) {
+        known[i] = c->gpus[i].gpu;
+        list = arena_print(arena, "%s%s%s", list, i ? ", " : "", known[i]);
+    }
+    int nearest = name_nearest(gpu, known, c->gpu_count);
+    return fail(err, BAD_INPUT, "%s: groups[%d].gpu: expected a GPU that %s knows (%s), found %s%s%s", p->cluster.document.path, group,
+                c->document.path, list, gpu, nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
+}
+
+// A GPU without costs is no group that cannot be used: it is a name that was meant otherwise.
+static enum status check_gpus(const struct problem *p, struct arena *arena, struct error *err)
+{
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu)) return refuse_gpu(p, g, arena, err);
+    return OK;
+}
 
 enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err)
 {
@@ -25,6 +47,7 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
     TRY(costs_load(&p->costs, path_beside(path, costs, arena), arena, err));
     TRY(job_load(&p->job, path_beside(path, job, arena), arena, err));
     if (!p->name) p->name = p->job.name;
+    TRY(check_gpus(p, arena, err));
     return problem_check(p, err);
 }
 

@@ -86,6 +86,7 @@ static enum status formulate(const struct request *r, struct arena *arena, struc
     if (r->out) TRY(milp_check_name(r->out, "-o", err));
     if (r->map) TRY(file_check_place(r->map, err));
     TRY(problem_load(problem, r->problem, arena, err));
+    say_space(problem);
     if (problem->job.objective == OBJECTIVE_PIPETTE)
         return fail(err, BAD_INPUT, "%s: objective: no program is written for pipette, its nodes stand in chains; expected iteration_time", problem->job.document.path);
     TRY(price_problem(priced, problem, arena, err));

@@ -1,6 +1,19 @@
 // plumbline price: a problem -> the priced document, whose hash is the stated problem of plans and proofs.
+#include <stdio.h>
+
 #include "formulate/commands.h"
 #include "formulate/price.h"
+
+// A job with a space is one of many layouts; what prices or writes one says which.
+void say_space(const struct problem *problem)
+{
+    if (!problem->job.space.given) return;
+    fprintf(stderr, "plumbline: %s: has a space of layouts, which plumbline solve searches; taken here is its layout alone: ",
+            problem->job.document.path ? problem->job.document.path : "job");
+    const struct layout *l = &problem->job.layout;
+    fprintf(stderr, "tensor %d, context %d, data %d, pipeline %d, micro-batch %d, %s\n", l->tensor, l->context, l->data, l->pipeline,
+            l->micro_batch, schedule_names[l->schedule]);
+}
 
 enum status command_price(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
@@ -16,6 +29,7 @@ enum status command_price(int argc, char **argv, int *exit_code, struct arena *a
     struct problem problem;
     struct priced priced;
     TRY(problem_load(&problem, path, arena, err));
+    say_space(&problem);
     TRY(price_problem(&priced, &problem, arena, err));
     priced.document.sources = TAKE(arena, PROBLEM_SOURCES, struct source);
     priced.document.source_count = problem_sources(&problem, output, priced.document.sources, arena);

@@ -26,4 +26,7 @@ bool price_layer_kernels(struct layer_kernels *to, const struct problem *problem
 // Bytes of a device of the group that stand outside of the allocator: context, libraries, communicators.
 double price_outside_bytes(const struct problem *problem, int group);
 
+// For a job with a space: a line on standard error that its own layout alone is taken, and which that is.
+void say_space(const struct problem *problem);
+
 #endif

@@ -215,7 +215,7 @@ static int exit_code_of(enum outcome outcome)
 static enum status refuse_single(const struct request *r, struct error *err)
 {
     const struct { bool given; const char *option; } single[] = {
-        {r->shrink, "--shrink-certificate"}, {r->start_path, "--start"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
+        {r->shrink, "--shrink-certificate"}, {r->alternatives > 1, "--alternatives"}, {r->settings.program_path, "--program"},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(single); i++)
         if (single[i].given) return fail(err, BAD_INPUT, "%s: expected a job with one layout, found a space of them", single[i].option);
@@ -400,6 +400,21 @@ static enum status change_problem(const struct request *r, struct problem **prob
     return OK;
 }
 
+// A plan of a space of layouts to begin from: its layout becomes the job's, and the others are not looked at.
+static enum status take_layout(struct problem **problem, const struct request *r, const struct plan *start, struct arena *arena, struct error *err)
+{
+    struct problem *one = TAKE(arena, 1, struct problem);
+    if (!start || !(*problem)->job.space.given) return OK;
+    if (r->certificate_path || r->layouts_path)
+        return fail(err, BAD_INPUT, "%s: expected no --start beside it: %s takes one layout of the job's space", r->layouts_path ? "--layouts" : "--certificate", r->start_path);
+    if (!start->stage_count) return fail(err, BAD_INPUT, "--start: %s: expected a plan with stages, for its layout, found none", r->start_path);
+    *one = problem_with_layout(*problem, &start->layout);
+    one->job.space = (struct space){0};
+    TRY(problem_check(one, err));
+    *problem = one;
+    return OK;
+}
+
 enum status command_solve(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     struct request r = {0};
@@ -410,8 +425,12 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(problem_load(problem, r.problem_path, arena, err));
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
+    bool layout_taken = start && problem->job.space.given;
+    TRY(take_layout(&problem, &r, start, arena, err));
     TRY(refuse_options(&r, problem, err));
     if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
+    TRY(take_layout(&problem, &r, start, arena, err));      // a changed problem is read again
+    if (layout_taken && !r.quiet) fprintf(stderr, "the layout of %s is kept; other layouts of the job's space are not looked at\n", r.start_path);
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));

@@ -278,5 +278,7 @@ enum status placed_solve(struct solve_result *r, const struct priced *priced, co
 {
     bool many = priced->places->node_count > TREE_NODES_MAX;
     const struct placed_effort effort = {many ? 200000 : 60000, settings->time_limit_s > 0 ? INT64_MAX : 300 * 1000, 0.02};
-    return placed_solve_with(r, priced, settings, start, &effort, stop, arena, err);
+    TRY(placed_solve_with(r, priced, settings, start, &effort, stop, arena, err));
+    r->plan.gap_asked = settings->gap;      // whatever the program over groups was asked
+    return OK;
 }

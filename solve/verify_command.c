@@ -17,25 +17,22 @@ static const struct source *source_with_role(const struct plan *plan, const char
     return NULL;
 }
 
-// The plan's own list of inputs: each file is there and has the hash it had. With a problem named by the user only what the
+// The plan's own list of inputs: each file has the hash it had; one that cannot be read is bad input. With a problem named by the user only what the
 // loaded documents say counts, which verify_plan compares.
-static void check_sources(struct verdict *v, const struct plan *plan, struct arena *arena)
+static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena, struct error *err)
 {
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
         const char *path = path_beside(plan->document.path, s->path, arena), *text;
         char found[SHA256_TEXT];
         size_t size;
-        struct error unread = {OK, ""};
-        if (file_read(path, &text, &size, arena, &unread) != OK) {
-            verdict_add(v, arena, "hash", -1, "the plan was made from the %s %s", s->role, unread.text);
-            continue;
-        }
+        TRY(file_read(path, &text, &size, arena, err));
         sha256_text(text, size, found);
         if (strcmp(found, s->sha256))
             verdict_add(v, arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found,
                         s->sha256);
     }
+    return OK;
 }
 
 // Memory of the first rank beside the published formula's, which knows neither recomputation nor what lies outside of the
@@ -120,7 +117,7 @@ static enum status hear(struct verdict *v, const struct plan *plan, const char *
     }
     if (!problem_path) {
         const struct source *source = source_with_role(plan, "problem");
-        check_sources(v, plan, arena);
+        TRY(check_sources(v, plan, arena, err));
         if (!source)
             verdict_add(v, arena, "hash", -1, "%s: made_from names no problem; --problem FILE does",
                         plan->document.path);
