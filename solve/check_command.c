@@ -251,7 +251,10 @@ static enum status hear_places(const struct check_text *certificate, const char 
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
     TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena, err));
-    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, microseconds_since(start));
+    const struct check_places_hearing hearing = {&result, certificate, sources, SOURCES, microseconds_since(start)};
+    if (statement && result.accepted) TRY(check_places_write_statement(&hearing, statement, arena, err));
+    print_places(is_stdout(statement) ? stderr : stdout, &result, problem_path, hearing.microseconds);
+    if (statement && !result.accepted) fprintf(stderr, "plumbline check: nothing is proven, so no statement is written\n");
     *exit_code = result.accepted ? 0 : 1;
     return OK;
 }

@@ -55,4 +55,14 @@ enum status check_places_certificate(struct check_result *result, const struct c
                                      const struct check_input *sources, int source_count, const struct check_places *places,
                                      uint64_t work_limit, struct arena *arena, struct error *err);
 
+// Of an accepted certificate: a page in words. "-": standard output.
+struct check_places_hearing {
+    const struct check_result *result;
+    const struct check_text *certificate;
+    const struct check_input *sources;
+    int source_count;
+    int64_t microseconds;
+};
+enum status check_places_write_statement(const struct check_places_hearing *h, const char *path, struct arena *arena, struct error *err);
+
 #endif

@@ -107,7 +107,7 @@ enum { SOURCES = 5 };
 struct forging {
     const struct space_truth *t;
     struct check_pricer pricers[2];
-    struct check_space_source sources[SOURCES];
+    struct check_input sources[SOURCES];
     struct source named[SOURCES];
     const char **proofs;                // [layout] text of a proof, its claim left out; NULL: none
 };
@@ -118,7 +118,7 @@ static void open_forging(struct forging *f, const struct space_truth *t)
     struct error err = {OK, ""};
     *f = (struct forging){.t = t};
     for (int i = 0; i < SOURCES; i++) {
-        f->sources[i] = (struct check_space_source){roles[i], {roles[i], roles[i], strlen(roles[i])}};
+        f->sources[i] = (struct check_input){roles[i], {roles[i], roles[i], strlen(roles[i])}};
         f->named[i] = (struct source){.role = roles[i], .path = roles[i]};
         sha256_text(roles[i], strlen(roles[i]), f->named[i].sha256);
     }

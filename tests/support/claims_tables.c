@@ -120,7 +120,7 @@ static void fill_groups(struct check_problem *to, const struct priced *p, struct
     to->group_count = p->group_count;
     to->groups = TAKE(arena, p->group_count, struct check_group);
     for (int g = 0; g < p->group_count; g++)
-        to->groups[g] = (struct check_group){p->groups[g].name, p->groups[g].slots, p->groups[g].excluded != NULL, p->groups[g].memory_limit_bytes,
+        to->groups[g] = (struct check_group){p->groups[g].name, p->groups[g].gpu, p->groups[g].slots, p->groups[g].excluded != NULL, p->groups[g].memory_limit_bytes,
                                              p->groups[g].constant_bytes, p->groups[g].sync_constant_ns};
 }
 
