@@ -46,8 +46,8 @@ list_times() {
     sed -i "s/$(hash_of honest/priced.json)/$(hash_of try/priced.json)/" try/proof.json
 }
 
-"$plumbline" example chain --layers 8 --stages 3 --micro-batches 6 -o honest > out 2> err || complain "example"
-"$plumbline" solve honest/problem.json -o honest/plan.json --certificate honest/proof.json --priced honest/priced.json > out 2> err || complain "solve"
+"$plumbline" example chain --layers 8 --stages 3 --micro-batches 6 -o honest > out 2> err || { complain "example"; exit 1; }
+"$plumbline" solve honest/problem.json -o honest/plan.json --certificate honest/proof.json --priced honest/priced.json > out 2> err || { complain "solve"; exit 1; }
 
 fresh
 gives 0 'confirmed .* all [0-9]* numbers' check try/proof.json try/problem.json
