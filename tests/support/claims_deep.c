@@ -122,7 +122,7 @@ static void open_forging(struct forging *f, const struct space_truth *t)
         f->named[i] = (struct source){.role = roles[i], .path = roles[i]};
         sha256_text(roles[i], strlen(roles[i]), f->named[i].sha256);
     }
-    for (int i = 0; i < 2; i++) CHECK_OK(space_pricer_open(&f->pricers[i], t->problem, t->arena, &err));
+    CHECK_OK(space_pricers_open(f->pricers, t->problem, t->arena, &err));
 }
 
 // What is proven by an accepted text: INT64_MAX that there is no plan, -1 where it is refused.
@@ -181,7 +181,7 @@ static const char *proof_text(const struct layout_truth *l, struct arena *arena)
 static bool dominates(const struct space_truth *t, const char *fates, int64_t by, int64_t layout)
 {
     const struct layout_truth *a = &t->layouts[by], *b = &t->layouts[layout];
-    return by != layout && (fates[by] == 'b' || fates[by] == 'm' || fates[by] == 'p') && a->tables && b->tables && check_no_worse(a->tables, b->tables);
+    return by != layout && (fates[by] == 'b' || fates[by] == 'm' || fates[by] == 'p') && a->tables && b->tables && check_no_worse(a->dear_tables, b->tables);
 }
 
 // The first of its own arguments that holds; 'p': none.
@@ -199,16 +199,33 @@ static char own_fate(const struct space_truth *t, const struct layout_truth *l, 
     return 'p';
 }
 
-static void put_forged_proofs(struct json_writer *w, const struct forging *f, const char *fates, int64_t bound_ns)
+// A place for each proof, which is put in afterwards.
+static void put_marks(struct json_writer *w, const struct space_truth *t, const char *fates)
 {
-    (void)bound_ns;
     json_open_array(w, "proofs");
-    for (int64_t i = 0; i < f->t->count; i++) {
+    for (int64_t i = 0; i < t->count; i++) {
         if (fates[i] != 'p') continue;
         json_open_object(w, NULL);
         json_put_count(w, "layout", i);
-        json_put_text(w, "proof", arena_print(f->t->arena, "@%lld", (long long)i));
+        json_put_text(w, "proof", arena_print(t->arena, "@%lld", (long long)i));
         json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+// Layouts that would need a proof and are dominated by one that is not dominated itself.
+static void put_dominated(struct json_writer *w, const struct space_truth *t, char *fates)
+{
+    bool *needed = TAKE(t->arena, t->count, bool);
+    json_open_flat_array(w, "dominated");
+    for (int64_t i = 0; i < t->count; i++) {
+        int64_t by = 0;
+        if (fates[i] != 'p' || needed[i]) continue;
+        while (by < t->count && !dominates(t, fates, by, i)) by++;
+        if (by == t->count) continue;
+        fates[i] = 'd', needed[by] = true;
+        json_put_count(w, NULL, i);
+        json_put_count(w, NULL, by);
     }
     json_close_array(w);
 }
@@ -224,21 +241,11 @@ static int64_t forge(const struct forging *f, int64_t bound_ns)
     document_begin(&w, "plumbline.certificate", f->named, SOURCES, t->arena);
     json_open_object(&w, "space");
     json_put_count(&w, "layouts", t->count);
-    json_open_flat_array(&w, "dominated");
-    for (int64_t i = 0; i < t->count; i++) {
-        int64_t by = 0;
-        while (fates[i] == 'p' && by < t->count && !dominates(t, fates, by, i)) by++;
-        if (fates[i] != 'p' || by == t->count) continue;
-        // What is dominated by another proven one is so still if that one is not dominated in turn: they are taken in order.
-        fates[i] = 'd';
-        json_put_count(&w, NULL, i);
-        json_put_count(&w, NULL, by);
-    }
-    json_close_array(&w);
+    put_dominated(&w, t, fates);
     const char *letters = "";
     for (int64_t i = 0; i < t->count; i++) letters = arena_print(t->arena, "%s%s%c1", letters, i ? " " : "", fates[i]);
     json_put_text(&w, "fates", letters);
-    put_forged_proofs(&w, f, fates, bound_ns);
+    put_marks(&w, t, fates);
     if (bound_ns < 0) json_put_bool(&w, "infeasible", true);
     else json_put_count(&w, "bound_ns", bound_ns);
     json_close_object(&w);

@@ -274,8 +274,9 @@ static void put_space(struct layout_truth *l, const struct priced *p, struct are
     for (int i = 0; i < p->slice_count; i++) own->slice[i] = 1;
     *s = (struct check_space){.base = *own, .devices = x->pipeline, .global_batch = p->micro_batches, .sequence = p->slice_count, .layers = p->layer_count, .rule_stage = -1, .rule_layer = -1};
     l->space = s;
-    static const int64_t none = 0;
+    static const int64_t none;
     l->pricer = (struct check_pricer){give_bytes, give_times, l->tables, &none, &none};
+    l->dear_tables = l->tables;
 }
 
 // Sums that the checker does not count are none of a document.

@@ -80,7 +80,7 @@ int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t
     case CLAIM_REFUSED: return holds(&a, FATE_IS_REFUSED, 0) ? INT64_MAX : -1;
     case CLAIM_ROOM: return holds(&a, FATE_IS_MEMORY, 0) ? INT64_MAX : -1;
     case CLAIM_BOUND: return largest_bound(&a, l->time_ns);
-    case CLAIM_DOMINATED: return check_no_worse(o->tables, l->tables) ? o->time_ns : -1;
+    case CLAIM_DOMINATED: return check_no_worse(o->dear_tables, l->tables) ? o->time_ns : -1;
     default: return -1;
     }
 }

@@ -102,8 +102,10 @@ static void fill_runs(struct check_problem *to, const struct priced *p, struct a
     to->runs = TAKE(arena, p->run_count, struct check_run);
     for (int i = 0; i < p->run_count; i++) {
         struct priced_run *r = &p->runs[i];
-        to->runs[i] = (struct check_run){r->name, r->count, r->cut, r->recomputable, r->weight_bytes, r->gradient_bytes, r->optimizer_bytes, r->stash_bytes, r->working_bytes,
-                                         r->feedback_bytes, r->forward_ns, r->backward_ns, r->selective_ns, r->full_ns, r->weight_ns, r->optimizer_ns, r->sync_ns};
+        to->runs[i] = (struct check_run){
+            .name = r->name, .count = r->count, .cut = r->cut, .recomputable = r->recomputable, .weight_bytes = r->weight_bytes, .gradient_bytes = r->gradient_bytes,
+            .optimizer_bytes = r->optimizer_bytes, .stash = r->stash_bytes, .working = r->working_bytes, .feedback = r->feedback_bytes, .forward = r->forward_ns,
+            .backward = r->backward_ns, .selective = r->selective_ns, .full = r->full_ns, .weight = r->weight_ns, .optimizer = r->optimizer_ns, .sync = r->sync_ns};
     }
 }
 
@@ -112,7 +114,8 @@ static void fill_cuts(struct check_problem *to, const struct priced *p, struct a
     to->cut_count = p->cut_count;
     to->cuts = TAKE(arena, p->cut_count, struct check_cut);
     for (int i = 0; i < p->cut_count; i++)
-        to->cuts[i] = (struct check_cut){p->cuts[i].message_bytes, p->cuts[i].feedback_bytes, p->cuts[i].forward_ns, p->cuts[i].backward_ns};
+        to->cuts[i] = (struct check_cut){.message_bytes = p->cuts[i].message_bytes, .feedback = p->cuts[i].feedback_bytes, .forward = p->cuts[i].forward_ns,
+                                         .backward = p->cuts[i].backward_ns};
 }
 
 static void fill_groups(struct check_problem *to, const struct priced *p, struct arena *arena)
@@ -120,8 +123,9 @@ static void fill_groups(struct check_problem *to, const struct priced *p, struct
     to->group_count = p->group_count;
     to->groups = TAKE(arena, p->group_count, struct check_group);
     for (int g = 0; g < p->group_count; g++)
-        to->groups[g] = (struct check_group){p->groups[g].name, p->groups[g].gpu, p->groups[g].slots, p->groups[g].excluded != NULL, p->groups[g].memory_limit_bytes,
-                                             p->groups[g].constant_bytes, p->groups[g].sync_constant_ns};
+        to->groups[g] = (struct check_group){.name = p->groups[g].name, .gpu = p->groups[g].gpu, .slots = p->groups[g].slots, .excluded = p->groups[g].excluded != NULL,
+                                             .memory_limit = p->groups[g].memory_limit_bytes, .constant_bytes = p->groups[g].constant_bytes,
+                                             .sync_constant = p->groups[g].sync_constant_ns};
 }
 
 static void fill_options(struct check_problem *to, const struct priced *p, struct arena *arena)

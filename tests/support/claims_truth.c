@@ -94,17 +94,23 @@ int64_t priced_optimum(const struct priced *p, int64_t plans_most, bool *enumera
 
 // ---- a space
 
+static struct check_problem *tables_of(const struct layout_truth *l, const struct check_pricer *x)
+{
+    struct check_problem *p;
+    bool priced = x->bytes(x->context, &l->own, &p) && check_has_slots(p) && x->times(x->context);
+    return priced ? p : NULL;
+}
+
 static void find_checkers(struct layout_truth *l, struct space_truth *t)
 {
     struct error err = {OK, ""};
-    const struct check_pricer *x = &l->pricer;
-    struct check_problem *p;
+    struct check_pricer pricers[2];
     l->space = &t->space;
-    l->refused_by_checker = true;
-    CHECK_OK(space_pricer_open(&l->pricer, t->problem, t->arena, &err));
-    if (check_space_refusal(&t->space, &l->own) || !x->bytes(x->context, &l->own, &p) || !check_has_slots(p) || !x->times(x->context)) return;
-    l->refused_by_checker = false;
-    l->tables = p;
+    CHECK_OK(space_pricers_open(pricers, t->problem, t->arena, &err));
+    l->pricer = pricers[0];
+    if (!check_space_refusal(&t->space, &l->own)) l->tables = tables_of(l, &pricers[0]), l->dear_tables = tables_of(l, &pricers[1]);
+    if (!l->dear_tables) l->tables = NULL;
+    l->refused_by_checker = !l->tables;
 }
 
 static void find_planners(struct layout_truth *l, struct space_truth *t)

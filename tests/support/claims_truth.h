@@ -16,7 +16,8 @@ struct layout_truth {
     struct check_pricer pricer;
     bool refused, refused_by_checker;       // before any plan is looked for
     struct priced priced;                   // the planner's, where not refused
-    struct check_problem *tables;           // the checker's; NULL: refused
+    struct check_problem *tables;           // the checker's; NULL: refused. Of a doubtful price the less
+    struct check_problem *dear_tables;      // of a doubtful price the more
     int64_t value_ns;                       // planner's prices, by the job's objective (of max_load, of a whole batch); INT64_MAX: no plan
     int64_t time_ns;                        // checker's prices, iteration time; INT64_MAX: no plan
     bool known;                             // false: too large; the two are -1, and nothing is said of it
