@@ -10,6 +10,7 @@
 #include "solve/solve_parts.h"
 #include "solve/tree_proof.h"
 
+#define NEVER_NS (INT64_MAX / 8)        // above every time
 enum { BOUND_ROUNDS = 6 };      // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
@@ -210,7 +211,7 @@ static void note_cutoff(struct solving *s, const char *why)
 {
     int64_t cutoff = s->settings->cutoff_ns;
     if (cutoff <= 0 || !s->finished || why) return;
-    if (!s->plan_count) s->bound_ns = cutoff;
+    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS)) s->bound_ns = cutoff;
     s->result->cut_off = s->bound_ns >= cutoff;
 }
 
