@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/bound.h"
 #include "data/job_parts.h"
 
 const char *const layout_fate_names[] = {"solved", "bound", "same", "memory", "infeasible", "refused", "open", NULL};
@@ -242,7 +243,7 @@ enum status layouts_save(const struct layouts *l, const char *path, struct arena
     json_put_number(&w, "gap_asked", l->gap_asked);
     if (l->objective != OBJECTIVE_ITERATION_TIME) json_put_text(&w, "objective", objective_names[l->objective]);
     json_put_count(&w, "iteration_ns", l->iteration_ns);
-    json_put_count(&w, "bound_ns", l->bound_ns);
+    json_put_count(&w, "bound_ns", bound_stated(l->bound_ns, l->iteration_ns, 0));
     json_put_count(&w, "count", l->count);
     if (l->chosen >= 0) json_put_count(&w, "chosen", l->chosen);
     put_reasons(&w, l);

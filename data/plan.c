@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "data/bound.h"
 #include "data/cluster.h"
 #include "data/job_parts.h"
 #include "data/model.h"
@@ -31,6 +32,11 @@ int64_t plan_micro_batches_together(const struct plan *p)
 }
 
 int64_t plan_value_ns(const struct plan *p) { return p->objective == OBJECTIVE_ITERATION_TIME ? p->iteration_ns : p->objective_ns; }
+
+int64_t plan_bound_ns(const struct plan *p)
+{
+    return bound_stated(p->bound_ns, p->stage_count ? plan_value_ns(p) : 0, 0);
+}
 
 double plan_gap(const struct plan *p)
 {
@@ -424,14 +430,14 @@ static void put_head(struct json_writer *w, const struct plan *p)
     json_put_text(w, "outcome", outcome_names[p->outcome]);
     if (p->reason) json_put_text(w, "reason", p->reason);
     json_put_count(w, "iteration_ns", p->iteration_ns);
-    json_put_count(w, "bound_ns", p->bound_ns);
+    json_put_count(w, "bound_ns", plan_bound_ns(p));
     if (p->objective != OBJECTIVE_ITERATION_TIME) {
         json_put_text(w, "objective", objective_names[p->objective]);
         json_put_count(w, "objective_ns", p->objective_ns);
         json_put_number(w, "objective_s", seconds(p->objective_ns));
     }
     json_put_number(w, "iteration_s", seconds(p->iteration_ns));
-    json_put_number(w, "bound_s", seconds(p->bound_ns));
+    json_put_number(w, "bound_s", seconds(plan_bound_ns(p)));
     json_put_number(w, "gap", plan_gap(p));
     json_put_number(w, "gap_asked", p->gap_asked);
     put_range(w, p);

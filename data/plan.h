@@ -126,6 +126,7 @@ struct plan {
 int64_t plan_micro_batches_together(const struct plan *p);      // of all replicas
 int64_t plan_value_ns(const struct plan *p);    // of what was made least: iteration_ns, or objective_ns
 double plan_gap(const struct plan *p);          // (value - bound) / value
+int64_t plan_bound_ns(const struct plan *p);    // to be told: as data/bound.h has it
 struct schedule_request plan_request(const struct plan *p);     // for the schedule that the plan was timed on
 
 enum status plan_load(struct plan *p, const char *path, struct arena *arena, struct error *err);

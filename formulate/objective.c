@@ -2,6 +2,7 @@
 // the least longest path of the simplest graph there is, and needs no engine beside the one for iteration times.
 #include "formulate/objective.h"
 
+#include "data/bound.h"
 #include "formulate/choices_parts.h"
 
 // Every stream so many times behind itself.
@@ -82,6 +83,6 @@ enum status objective_state_batch(struct plan *plan, const struct priced *p, con
     TRY(objective_state(plan, p, schedule, arena, err));
     if (p->objective != OBJECTIVE_MAX_LOAD) return OK;
     plan->objective_ns /= p->micro_batches;
-    plan->bound_ns /= p->micro_batches;
+    plan->bound_ns = bound_stated(plan->bound_ns / p->micro_batches, plan->stage_count ? plan->objective_ns : 0, 0);
     return OK;
 }

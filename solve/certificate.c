@@ -43,13 +43,15 @@ static void write_shrunk(struct maker *m)
 
 static void close_scratch(void *scratch) { arena_close(scratch); }
 
-// The claimed bound, else what the records prove, else what the whole problem proves as one box, else none.
+// The claimed bound, else what the asked gap needs, else what the records prove, else what the whole problem proves as one box, else none.
 static bool prove(struct maker *m)
 {
     const struct plan *plan = m->request->plan;
     if (plan->outcome == OUTCOME_INFEASIBLE) return prove_at(m, -1);
     if (plan->bound_ns <= 0) return false;
     if (prove_at(m, plan->bound_ns)) return true;
+    int64_t edge_ns = plan->iteration_ns - (int64_t)(plan->gap_asked * (double)plan->iteration_ns);
+    if (edge_ns > 0 && edge_ns < plan->bound_ns && prove_at(m, edge_ns)) return true;
     int64_t records_ns = m->request->evidence->proof_bound_ns;
     if (records_ns > 0 && records_ns < plan->bound_ns && prove_at(m, records_ns)) return true;
     int64_t root_ns = maker_root_bound(m, plan->bound_ns);

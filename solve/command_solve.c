@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/bound.h"
 #include "data/file.h"
 #include "formulate/formulate.h"
 #include "formulate/price.h"
@@ -176,14 +177,14 @@ static void say_outcome(const struct solve_result *r)
     const struct plan *p = &r->plan;
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
         fprintf(stderr, "%s: %s %.9f s, iteration %.9f s, proven bound on the former %.9f s, gap %.4g %%; %.2f s\n", outcome_names[p->outcome], objective_names[p->objective],
-                (double)p->objective_ns / 1e9, (double)p->iteration_ns / 1e9, (double)p->bound_ns / 1e9, 100 * plan_gap(p), p->effort.seconds);
+                (double)p->objective_ns / 1e9, (double)p->iteration_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p), p->effort.seconds);
     else if (p->stage_count)
         fprintf(stderr, "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld path rows\n", outcome_names[p->outcome],
-                (double)p->iteration_ns / 1e9, (double)p->bound_ns / 1e9, 100 * plan_gap(p), p->effort.seconds, (long long)p->effort.boxes,
+                (double)p->iteration_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p), p->effort.seconds, (long long)p->effort.boxes,
                 (long long)p->effort.path_rows);
     if (p->stage_count && p->objective == OBJECTIVE_ITERATION_TIME && r->free_links_ns > 0 && r->free_links_ns < p->iteration_ns) {
         int64_t links = p->iteration_ns - r->free_links_ns;
-        fprintf(stderr, "its links take %.9f s of that, %.4g %% of which are unproven\n", (double)links / 1e9, 100 * (double)(p->iteration_ns - p->bound_ns) / (double)links);
+        fprintf(stderr, "its links take %.9f s of that, %.4g %% of which are unproven\n", (double)links / 1e9, 100 * (double)(p->iteration_ns - plan_bound_ns(p)) / (double)links);
     }
     if (p->stage_count && !p->bound_ns) fprintf(stderr, "no bound is proven: the search ended before it had one (0 holds for any plan)\n");
     if (!p->stage_count) fprintf(stderr, "%s%s%s\n", outcome_names[p->outcome], p->reason ? ": " : "", p->reason ? p->reason : "");
@@ -255,7 +256,8 @@ static enum status write_space_certificate(const struct request *r, const struct
     if (!result.text) return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
     TRY(file_write(r->certificate_path, result.text, result.size, err));
     if (result.bound_ns >= 0 && result.bound_ns < found->solved.plan.bound_ns)
-        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
+        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n",
+                (double)bound_stated(result.bound_ns, found->solved.plan.iteration_ns, 0) / 1e9);
     fprintf(stderr, "certificate: %lld layouts: %lld refused, %lld without room, %lld by a bound, %lld dominated, %lld with a proof; %lld boxes, %zu bytes; %.2f s\n",
             (long long)result.layouts, (long long)result.refused, (long long)result.memory, (long long)result.bounded, (long long)result.dominated,
             (long long)result.proven, (long long)result.boxes, result.size, clock_s() - begin_s);
@@ -319,7 +321,8 @@ static enum status write_certificate(const struct request *r, const struct solve
     if (!result.text) return fail(err, SOLVER, "--certificate: no bound could be certified, so none is written");
     TRY(file_write(r->certificate_path, result.text, result.size, err));
     if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
-        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
+        fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n",
+                (double)bound_stated(result.bound_ns, solved->plan.iteration_ns, 0) / 1e9);
     fprintf(stderr, "certificate: %lld boxes, %lld rounds, %lld weights, %lld paths, %zu bytes; %.2f s, %lld boxes closed anew\n", (long long)result.boxes,
             (long long)result.rounds, (long long)result.weights, (long long)result.paths, result.size, clock_s() - begin_s, (long long)result.mended);
     return OK;

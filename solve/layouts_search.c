@@ -3,12 +3,14 @@
 #define _DEFAULT_SOURCE         // MAP_ANONYMOUS
 #include "solve/layouts.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "data/bound.h"
 #include "formulate/objective.h"
 #include "formulate/price.h"
 #include "solve/layouts_parts.h"
@@ -28,6 +30,7 @@ struct search {
     const volatile int *stop;
     volatile int *told;                 // shared with the workers
     double begin_s, told_s, shown_s;
+    int64_t shown_bound_ns;             // the best bound that was told so far
     struct layouts *layouts;
     struct space_limits limits;
     struct worker_pool *pool;
@@ -84,14 +87,27 @@ static int64_t best_known_ns(const struct search *s)
     return first ? s->first.iteration_ns : best;
 }
 
+// What is proven for all layouts: of those in line and behind it the first one's bound; the others are closed at a bound that the
+// best plan's time less the gap does not exceed.
+static int64_t bound_so_far_ns(const struct search *s)
+{
+    const struct candidate *first = queue_first(&s->queue);
+    int64_t bound = s->best.stage_count ? closing_ns(s) : INT64_MAX;
+    if (first && first->bound_ns < bound) bound = first->bound_ns;
+    if (s->order_next < s->order_count && s->layouts->value[s->order[s->order_next]] < bound) bound = s->layouts->value[s->order[s->order_next]];
+    if (bound == INT64_MAX) bound = 0;
+    return bound > s->shown_bound_ns ? bound : s->shown_bound_ns;
+}
+
 static void report_now(struct search *s)
 {
     char plan[32] = "none";
-    const struct candidate *first = queue_first(&s->queue);
+    int64_t bound_ns = bound_so_far_ns(s);
     s->shown_s = clock_s();
+    s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
     fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->begin_s, plan,
-            first ? (double)first->bound_ns / 1e9 : 0.0, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
+            (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
 }
 
 static bool reports(const struct search *s)
@@ -228,6 +244,8 @@ static struct candidate *first_in_line(struct search *s)
 static void set_fate(struct search *s, const struct candidate *c, enum layout_fate fate, const char *text)
 {
     s->layouts->reason[c->number] = (uint16_t)layouts_reason(s->layouts, fate, text, s->arena);
+    assert(c->number >= 0 && c->number < s->layouts->count);
+    assert(c->bound_ns >= s->layouts->value[c->number]);        // no layout's bound falls
     s->layouts->value[c->number] = c->bound_ns;
 }
 
@@ -641,6 +659,7 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
         int64_t other_ns = s->work[i].number == s->best_number ? 0 : s->work[i].iteration_ns;
         if (other_ns > 0 && (!plan->runner_up_ns || other_ns < plan->runner_up_ns)) plan->runner_up_ns = other_ns;
     }
+    plan->bound_ns = bound_stated(plan->bound_ns, plan->iteration_ns, plan->stage_count ? s->shown_bound_ns : 0);
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     l->chosen = plan->stage_count ? s->best_number : -1;
     settle_work(s);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/bound.h"
 #include "solve/chains.h"
 #include "solve/placed_parts.h"
 #include "solve/solve_parts.h"
@@ -149,7 +150,7 @@ static void put_objective(struct plan *plan, const struct rows *r, struct arena 
     struct plan_pipette *parts = plan->placement->pipette = TAKE(arena, 1, struct plan_pipette);
     *parts = parts_of(r);
     plan->objective_ns = parts->hops_ns + parts->ring_ns + parts->inner_ns;
-    plan->bound_ns = r->bound < plan->objective_ns ? r->bound : plan->objective_ns;
+    plan->bound_ns = bound_stated(r->bound < plan->objective_ns ? r->bound : plan->objective_ns, plan->objective_ns, 0);
 }
 
 enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/bound.h"
 #include "solve/placed_milp.h"
 #include "solve/placed_parts.h"
 #include "solve/placed_single.h"
@@ -264,7 +265,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     if (priced->objective != OBJECTIVE_ITERATION_TIME) r->plan.objective_ns = value_ns;
     r->plan.gap_asked = settings->gap;
     r->plan.iteration_ns = best.time_ns;
-    r->plan.bound_ns = bound_ns;
+    r->plan.bound_ns = bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
     r->plan.effort.seconds = clock_s() - s.begin_s;

@@ -1,11 +1,13 @@
 // The search over a space of layouts where the cluster has places. Each layout has prices of its own for every pair of nodes,
 // so they are looked at one by one: first a bound from the program over groups, then, least bound first, a solve, until none
 // that is left can be better than the best plan by more than the gap asked.
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "data/bound.h"
 #include "solve/layouts_parts.h"
 #include "solve/placed.h"
 #include "solve/placed_space.h"
@@ -39,6 +41,8 @@ static int64_t closing_ns(const struct placed_space *s)
 static void put_fate(struct placed_space *s, int64_t number, enum layout_fate fate, const char *why, int64_t value)
 {
     s->r->layouts.reason[number] = (uint16_t)layouts_reason(&s->r->layouts, fate, why, s->arena);
+    assert(number >= 0 && number < s->r->layouts.count);
+    assert(fate == FATE_REFUSED || fate == FATE_MEMORY || fate == FATE_INFEASIBLE || value >= s->r->layouts.value[number]);
     s->r->layouts.value[number] = value;
 }
 
@@ -210,6 +214,7 @@ static void finish(struct placed_space *s)
         plan->micro_batches = job_micro_batches(&s->problem->job) > 0 ? job_micro_batches(&s->problem->job) : 1;
         plan->devices_per_stage = (int64_t)plan->layout.tensor * plan->layout.context * plan->layout.data;
     }
+    plan->bound_ns = bound_stated(plan->bound_ns, plan->iteration_ns, 0);
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     if (!plan->stage_count) l->chosen = -1;
 }

@@ -24,11 +24,17 @@ struct place_tree {
     int *left;
     int64_t numbered, effort;
     int64_t given_up_ns;        // the least bound of what was left without proof; INT64_MAX: nothing was
+    int64_t ended_ns;                   // the least bound of what is closed
     struct arena *arena, *scratch;
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+#define NEVER_NS (INT64_MAX / 4)        // above every time
+
+// A part that is closed: what it reached is often more than it had to.
+static void note_ended(struct place_tree *t, int64_t bound_ns) { t->ended_ns = smaller(t->ended_ns, bound_ns); }
 
 static bool is_over(const struct place_tree *t)
 {
@@ -39,7 +45,7 @@ static bool is_over(const struct place_tree *t)
 // What a part must reach to be closed.
 static int64_t closing_ns(const struct place_tree *t)
 {
-    int64_t best = t->best->time_ns < INT64_MAX / 4 ? t->best->time_ns : INT64_MAX / 4;
+    int64_t best = t->best->time_ns < NEVER_NS ? t->best->time_ns : NEVER_NS;
     int64_t closing = best - (int64_t)(t->settings->gap * (double)best);
     return t->settings->cutoff_ns > 0 ? smaller(closing, t->settings->cutoff_ns) : closing;
 }
@@ -139,12 +145,12 @@ static void count_left(struct place_tree *t, const int *node)
 
 struct sight { int64_t bound_ns; bool finished, found; int *chosen; };     // chosen[stage] of the problem's choices
 
-// The least time of the replica under the part. Bounds at or above closing_ns say no more than that.
+// The least time of the replica under the part.
 static struct sight look(struct place_tree *t, const int *node, int replica, bool *const *barred, int boxes_max, struct arena *arena)
 {
     struct placed_part part = {(int *)node, t->left};
     struct placed_view view;
-    struct sight sight = {closing_ns(t), true, false, NULL};
+    struct sight sight = {NEVER_NS, true, false, NULL};
     struct box_search_settings settings = {.target_ns = t->best->time_ns, .gap = t->settings->gap, .boxes_max = boxes_max,
                                            .should_stop = t->settings->should_stop, .argument = t->settings->stop_argument};
     struct box_search_result r;
@@ -153,7 +159,7 @@ static struct sight look(struct place_tree *t, const int *node, int replica, boo
     box_search(&r, &view.choices, t->p->own->graph, &settings, arena);
     t->effort += r.boxes * t->p->stages * t->p->stages;
     sight.finished = r.finished;
-    sight.bound_ns = smaller(r.bound_ns, sight.bound_ns);
+    sight.bound_ns = r.bound_ns;
     sight.found = r.found_better;
     if (!sight.found) return sight;
     sight.chosen = TAKE(arena, t->p->stages, int);
@@ -225,7 +231,9 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
         if (sights[r].bound_ns > worst.bound_ns) worst = sights[r];
         if (worst.bound_ns >= closing_ns(t)) break;
     }
-    if (worst.bound_ns < closing_ns(t)) {
+    if (worst.bound_ns >= closing_ns(t)) {
+        note_ended(t, worst.bound_ns);
+    } else {
         int stage = -1;
         for (int r = 0; r < p->replicas && stage < 0 && worst.found && worst.finished; r++)
             if (sights[r].found) stage = split_stage(t, worst.chosen, sights[r].chosen, barred);
@@ -239,6 +247,8 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
             settle(t, node, without);
         } else if (!is_evaluated_exactly(p)) {
             t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
+        } else {
+            note_ended(t, closing_ns(t));
         }
     }
     arena_reset(t->arena, mark);
@@ -287,7 +297,10 @@ static void close_part(struct place_tree *t, const struct part *x)
         struct arena_mark mark = arena_set_mark(t->scratch);
         int64_t bound = larger(x->bound_ns, look(t, node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
         arena_reset(t->scratch, mark);
-        if (bound >= closing_ns(t)) continue;
+        if (bound >= closing_ns(t)) {
+            note_ended(t, bound);
+            continue;
+        }
         push(t, (struct part){bound, x->depth + 1, t->numbered++, node});
         node = TAKE(t->arena, t->places, int);
     }
@@ -297,7 +310,7 @@ static void close_scratch(void *scratch) { arena_close(scratch); }
 
 int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns, const struct placed_tree_settings *settings, struct arena *arena)
 {
-    struct place_tree t = {.p = p, .settings = settings, .best = best, .places = p->replicas * p->ranks, .given_up_ns = INT64_MAX, .arena = arena};
+    struct place_tree t = {.p = p, .settings = settings, .best = best, .places = p->replicas * p->ranks, .given_up_ns = INT64_MAX, .ended_ns = INT64_MAX, .arena = arena};
     t.scratch = TAKE(arena, 1, struct arena);
     arena_open(t.scratch, arena->exit);
     arena_defer(arena, close_scratch, t.scratch);
@@ -312,7 +325,7 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
         struct part x = pop(&t);
         close_part(&t, &x);
     }
-    int64_t proven = smaller(closing_ns(&t), t.given_up_ns);
+    int64_t proven = smaller(smaller(best->time_ns, t.ended_ns), smaller(t.given_up_ns, NEVER_NS));
     if (t.open) proven = smaller(proven, t.heap[0].bound_ns);
     return larger(proven, bound_ns);
 }

@@ -10,6 +10,7 @@
 #include "solve/solve_parts.h"
 #include "solve/tree_proof.h"
 
+#define NEVER_NS (INT64_MAX / 8)        // above every time
 enum { BOUND_ROUNDS = 6 };      // of the dynamic programme, for a quick bound
 
 const char *const engine_names[] = {"tree", "intopt", NULL};
@@ -140,7 +141,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     struct program program;
     struct tree tree;
     struct box_proof root = {0};
-    int64_t root_bound_ns = 0, bound_most_ns = INT64_MAX;
+    int64_t root_bound_ns = 0, removed_ns = INT64_MAX;
     if (s->settings->eliminate && s->settings->alternatives <= 1) {
         TRY(solving_run_boxes(s, err));
         if (s->finished) return OK;
@@ -151,13 +152,13 @@ static enum status run_tree(struct solving *s, struct error *err)
         }
     }
     if (s->settings->eliminate && (s->incumbent.found || s->settings->cutoff_ns > 0) && s->settings->alternatives <= 1) {
-        int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &bound_most_ns);
+        int64_t eliminated_ns = solving_eliminate(s, solving_closing_ns(s), &root, &removed_ns);
         root_bound_ns = eliminated_ns > root_bound_ns ? eliminated_ns : root_bound_ns;
     }
     if (s->incumbent.found && root_bound_ns > s->incumbent.iteration_ns) root_bound_ns = s->incumbent.iteration_ns;
     TRY(solving_formulate(s, &program, err));
     struct tree_settings settings = {.threads = s->settings->threads, .plan_count = s->settings->alternatives > 1 ? s->settings->alternatives : 1,
-                                     .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
+                                     .gap = s->settings->gap, .cutoff_ns = s->settings->cutoff_ns, .ended_ns = removed_ns, .memory_limit_bytes = s->settings->memory_limit_bytes,
                                      .boxes_max = s->settings->boxes_max, .stop_asked = solving_should_stop, .report = solving_report, .argument = s};
     if (s->settings->start_search) settings.improve = improve_plan;
     struct found_plan known;
@@ -168,8 +169,7 @@ static enum status run_tree(struct solving *s, struct error *err)
     take_tree_plans(s, &tree);
     s->effort = (struct plan_effort){tree.boxes, tree.relaxations, program.path_count, 0};
     s->iterations = tree.iterations;
-    assert(tree.bound_ns >= root_bound_ns);
-    s->bound_ns = tree.bound_ns < bound_most_ns ? tree.bound_ns : bound_most_ns;
+    s->bound_ns = tree.bound_ns;
     s->finished = tree.finished;
     keep_tree(s, &tree, &program, &root);
     s->result->sidelined = tree.sidelined;
@@ -210,7 +210,7 @@ static void note_cutoff(struct solving *s, const char *why)
 {
     int64_t cutoff = s->settings->cutoff_ns;
     if (cutoff <= 0 || !s->finished || why) return;
-    if (!s->plan_count) s->bound_ns = cutoff;
+    if (!s->plan_count && (s->bound_ns < cutoff || s->bound_ns >= NEVER_NS)) s->bound_ns = cutoff;
     s->result->cut_off = s->bound_ns >= cutoff;
 }
 

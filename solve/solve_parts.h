@@ -21,6 +21,7 @@ struct solving {
     struct solve_result *result;
     struct plan *plans;                 // ascending iteration time
     int plan_count, plan_capacity;
+    int64_t shown_bound_ns;             // the best that was told so far
     int64_t bound_ns;                   // proven for every plan; at least a plan's time where all is closed
     bool finished;                      // solved to the asked gap, or proven that there is no plan
     struct plan_effort effort;

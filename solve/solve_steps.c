@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "data/bound.h"
 #include "solve/eliminate.h"
 #include "solve/solve_parts.h"
 
@@ -60,6 +61,7 @@ enum status solving_write_program(struct solving *s, const struct program *progr
 void solving_report(void *solving, const struct tree_progress *p)
 {
     struct solving *s = solving;
+    s->shown_bound_ns = bound_stated(p->bound_ns, p->incumbent_ns, s->shown_bound_ns);
     double now = clock_s();
     int wanted = s->settings->progress;
     if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
@@ -70,7 +72,7 @@ void solving_report(void *solving, const struct tree_progress *p)
         snprintf(gap, sizeof gap, "%.4f %%", 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
     }
     fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->begin_s, incumbent,
-            (double)p->bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
+            (double)s->shown_bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
 }
 
 static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
@@ -81,6 +83,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->effort.seconds = clock_s() - s->begin_s;
     plan->bound_ns = s->bound_ns;
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
+    plan->bound_ns = plan->stage_count ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns) : bound_stated(plan->bound_ns, 0, 0);
     plan->reason = why;
     if (plan->stage_count) plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;

@@ -1,5 +1,6 @@
 #include "solve/tree.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/worker.h"
@@ -39,6 +40,7 @@ static void push(struct tree *t, const struct box *box, struct arena *arena)
 
 static struct box pop(struct tree *t)
 {
+    assert(t->open_count > 0);
     struct box top = t->open[0], last = t->open[--t->open_count];
     int i = 0;
     for (int c; (c = 2 * i + 1) < t->open_count; i = c) {
@@ -74,6 +76,7 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     for (int i = 0; i < t->plan_count; i++)
         if (!memcmp(t->plans[i].chosen, plan->chosen, size)) return;
     if (at == s->settings->plan_count && plan->time_ns >= t->plans[at - 1].time_ns) return;
+    assert(plan->time_ns > 0);
     if (at < s->settings->plan_count) t->plan_count++;
     else at--;
     for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--) t->plans[at] = t->plans[at - 1];
@@ -246,7 +249,9 @@ static int64_t open_bound(const struct search *s)
     int64_t bound_ns = several ? t->plans[0].time_ns : target_of(s) < t->ended_ns ? target_of(s) : t->ended_ns;
     if (!several && bound_ns < closing_of(s)) bound_ns = closing_of(s);     // all that ended reaches that, too
     if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
-    return bound_ns > s->root_bound_ns ? bound_ns : s->root_bound_ns;
+    if (bound_ns < s->root_bound_ns) bound_ns = s->root_bound_ns;
+    if (bound_ns > s->tree->told_ns) s->tree->told_ns = bound_ns;       // what was proven once stays so
+    return s->tree->told_ns;
 }
 
 // What the best plan's time closes without another look: the bound it inherited is of a box around it.
@@ -313,11 +318,12 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena, .root_bound_ns = root_bound_ns};
     struct worker_settings workers = {.count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
                                       .memory_limit_bytes = settings->memory_limit_bytes, .silence_limit_s = 300, .run = run_in_worker, .context = p};
-    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1, .ended_ns = INT64_MAX};
+    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1, .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX};
     for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;
     box_whole(&root, p, arena);
+    assert(root_bound_ns >= 0);
     root.bound_ns = root_bound_ns;
     push(tree, &root, arena);
     close_inherited(&s);
@@ -335,5 +341,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     worker_pool_close(s.pool);
     tree->finished = going && (!tree->open_count || gap_reached(&s));
     tree->bound_ns = open_bound(&s);
+    assert(tree->bound_ns >= root_bound_ns);
+    assert(!tree->plan_count || tree->bound_ns <= tree->plans[tree->plan_count - 1].time_ns || tree->bound_ns <= root_bound_ns);
     return OK;
 }

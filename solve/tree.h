@@ -12,6 +12,7 @@ struct tree_settings {
     int plan_count;                     // how many of the best distinct plans are wanted, >= 1
     double gap;                         // asked; used to close boxes where one plan is wanted
     int64_t cutoff_ns;                  // plans at or above it are of no interest; 0: all are
+    int64_t ended_ns;                   // the least bound of choices that were removed before; 0: none were
     int64_t memory_limit_bytes;         // of one worker
     int64_t boxes_max;                  // more are not begun; 0: no limit
     bool (*stop_asked)(void *argument);
@@ -29,6 +30,7 @@ struct tree {
     bool finished;                      // nothing is open, or the asked gap is reached; else it was stopped
     int64_t boxes, relaxations, iterations;
     int64_t ended_ns;                   // the least bound of the boxes that are closed and of what left others
+    int64_t told_ns;                    // the best bound that was told so far
     const char *sidelined;              // what was recovered from, or NULL
     struct record_list records;
     struct box *open;                   // a heap

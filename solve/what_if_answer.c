@@ -229,8 +229,8 @@ static void print_now(struct report_out *out, const struct what_if_answer *x)
         return;
     }
     print_time(out, "new plan", plan_value_ns(p), before_ns);
-    report_print(out, "; bound %.9f s, gap %.4g %%", (double)p->bound_ns / 1e9, 100 * plan_gap(p));
-    if (before_ns > 0) report_print(out, ": no plan less than %+.3f %%", percent_of(p->bound_ns, before_ns));
+    report_print(out, "; bound %.9f s, gap %.4g %%", (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p));
+    if (before_ns > 0) report_print(out, ": no plan less than %+.3f %%", percent_of(plan_bound_ns(p), before_ns));
     report_print(out, "\n");
 }
 

@@ -70,7 +70,7 @@ static void check_same(const struct layouts_result *a, const struct layouts_resu
     for (int64_t i = 0; i < a->layouts.count; i++) assert_int_equal(layouts_fate(&a->layouts, i), layouts_fate(&b->layouts, i));
 }
 
-static int64_t seen_layouts, seen_fates[FATE_COUNT], seen_feasible;
+static int64_t seen_layouts, seen_fates[FATE_COUNT], seen_feasible, seen_above;
 
 static void expect_accepted(const struct plan *plan, const struct problem *problem, struct arena *arena)
 {
@@ -107,6 +107,8 @@ static void try_problem(struct random *rng, enum objective objective, struct are
     if (a.best_ns != INT64_MAX) {
         assert_true(rough.layouts.bound_ns <= a.best_ns && spaces_value(&rough.solved.plan) >= a.best_ns);
         assert_true(rough.layouts.bound_ns >= 0.95 * (double)rough.layouts.iteration_ns);
+        int64_t edge_ns = rough.layouts.iteration_ns - (int64_t)(0.05 * (double)rough.layouts.iteration_ns);
+        seen_above += rough.layouts.bound_ns > edge_ns;
         int64_t each = objective == OBJECTIVE_MAX_LOAD ? rough.solved.plan.micro_batches : 1;
         assert_int_equal(rough.solved.plan.bound_ns, rough.layouts.bound_ns / each);
     }
