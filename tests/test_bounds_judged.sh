@@ -1,0 +1,116 @@
+#!/bin/sh
+# What a new user meets: whether a bound was judged, and by what; names, inputs and options that are not as expected.
+set -u
+root=$(pwd)
+case ${BIN:=bin} in /*) plumbline=$BIN/plumbline ;; *) plumbline=$root/$BIN/plumbline ;; esac
+here=$root/build/test_bounds_judged.$$
+failures=0
+rm -rf "$here" && mkdir -p "$here" && cd "$here" || exit 1
+trap 'cd "$root"; rm -rf "$here"' EXIT
+
+complain() { echo "FAILED: $*"; cat out err | sed 's/^/    /' | head -8; failures=$((failures + 1)); }
+
+# gives CODE WORDS ARGUMENT ...: the exit code, and words in what is said. WORDS "": none are asked for.
+gives() {
+    expected=$1 words=$2; shift 2
+    "$plumbline" "$@" > out 2> err < /dev/null
+    code=$?
+    [ $code = "$expected" ] || complain "plumbline $*: expected exit code $expected, found $code"
+    [ -z "$words" ] || cat out err | grep -q -- "$words" || complain "plumbline $*: '$words' is not in what it says"
+}
+says_not() { cat out err | grep -q -- "$1" && complain "says '$1'"; }
+
+gives 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --tensor 2 --pipeline 4 -o one
+gives 0 "" example gpt --model llama-3.1-8b --cluster a100-16x8 --gpus 16 --layouts degrees -o many
+gives 0 "" solve one/problem.json -o plan.json --certificate proof.json
+gives 0 "" solve many/problem.json --gap 0.01 -o best.json --certificate space.json
+
+# ---- a bound is judged by a certificate, or said not to be
+gives 0 "bound not judged" verify plan.json
+gives 0 "proven by proof.json" verify plan.json --certificate proof.json -o verdict.json
+gives 0 "proven by space.json" verify best.json --certificate space.json
+gives 0 "" verify plan.json -o unjudged.json
+gives 0 "optimal as stated by solve" report plan.json
+says_not proven
+gives 0 "optimal as stated by solve" report plan.json --verdict unjudged.json
+gives 0 "proven optimal" report plan.json --verdict verdict.json
+gives 0 " proven" report --format megatron plan.json --verdict verdict.json
+gives 0 "as stated by solve" report --format megatron plan.json
+gives 2 "is about the plan" report best.json --verdict verdict.json
+gives 2 "plumbline.verdict" report plan.json --verdict proof.json
+gives 2 "goes with one plan" report --format csv plan.json --verdict verdict.json
+
+# ---- claims that no certificate covers: a higher bound, another problem's proof, a proof that is none, a slower plan's
+bound=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
+time=$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
+[ "$bound" = "$time" ] || complain "the plan is not solved to the end"
+low=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' best.json | head -1)
+sed "s/\"bound_ns\": $low/\"bound_ns\": $((low - 1))/" best.json > lower.json
+gives 0 "proven by space.json (which proves $low ns)" verify lower.json --certificate space.json
+sed "s/\"proven_bound_ns\": $bound/\"proven_bound_ns\": $((bound - 1))/" verdict.json > edited.json
+gives 2 "proven_bound_ns" report plan.json --verdict edited.json
+sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound - 1))/" proof.json > weaker.json
+gives 20 "bound: stated is $bound ns, weaker.json proves $((bound - 1)) ns" verify plan.json --certificate weaker.json
+sed "s/\"bound_ns\": $bound/\"bound_ns\": $((bound + 1))/" proof.json > stronger.json
+gives 20 "stronger.json is not proven" verify plan.json --certificate stronger.json
+gives 2 "" verify plan.json --certificate space.json
+gives 2 "" verify best.json --certificate proof.json
+
+# ---- inputs that cannot be read
+gives 2 "absent.json" verify plan.json --certificate absent.json
+gives 2 "absent.json" verify absent.json
+gives 2 "expected a file" verify .
+echo '{' > cut.json
+gives 2 "cut.json" verify cut.json
+gives 2 "plumbline.plan" verify proof.json
+gives 2 "absent.json" verify plan.json --problem absent.json
+for part in problem model cluster costs job; do
+    mv one/$part.json kept
+    gives 2 "one/$part.json" verify plan.json
+    mkdir one/$part.json
+    gives 2 "one/$part.json" verify plan.json
+    rmdir one/$part.json
+    mv kept one/$part.json
+done
+
+# ---- a GPU that the costs do not know
+cp -r one typo
+sed -i 's/"gpu": "a100-80gb"/"gpu": "a100-80"/' typo/cluster.json
+for command in solve price formulate; do
+    gives 2 'groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, found a100-80; nearest: a100-80gb' $command typo/problem.json
+done
+says_not '#'
+cp -r many typos
+sed -i 's/"gpu": "a100-80gb"/"gpu": "A100-80GB"/' typos/cluster.json
+gives 2 'nearest: a100-80gb' solve typos/problem.json
+
+# ---- a space of layouts where one layout is taken
+gives 0 "has a space of layouts" price many/problem.json -o priced.json
+gives 0 "has a space of layouts" formulate many/problem.json -o program.lp
+gives 0 "" price one/problem.json -o priced.json
+says_not "space of layouts"
+
+# ---- a plan of a space to begin from
+gives 0 "the layout of best.json is kept" solve many/problem.json --start best.json -o again.json
+gives 0 accepted verify again.json
+[ "$(sed -n 's/.*"data": //p' again.json | head -1)" = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
+gives 2 "expected no --start beside it" solve many/problem.json --start best.json -o again.json --certificate c.json
+gives 11 "the layout of best.json is kept" solve many/problem.json --start best.json --without a100=1 -o fewer.json
+
+# ---- what was asked of a placement, also where there is none
+cp -r one placed
+python3 - <<'P'
+import json
+c = json.load(open('placed/cluster.json'))
+g = c['groups'][0]
+c['places'] = {'nodes': [{'name': 'n%d' % i, 'group': g['name']} for i in range(g['nodes'])]}
+json.dump(c, open('placed/cluster.json', 'w'))
+j = json.load(open('placed/job.json'))
+j['memory_fraction'] = 0.01
+json.dump(j, open('placed/job.json', 'w'))
+P
+gives 11 "" solve placed/problem.json --gap 0.1 -o none.json
+grep -q '"gap_asked": 0.1' none.json || complain "gap_asked: $(grep gap_asked none.json)"
+
+[ $failures = 0 ] && echo "bounds judged: all as expected"
+[ $failures = 0 ]
