@@ -56,8 +56,9 @@ void memory_limit(size_t bytes);
 void memory_allow(size_t bytes);        // raises the limit, where there is one
 size_t memory_limit_now(void);
 bool memory_limit_is_met(void);         // something was refused since it was set
-// Memory that a foreign library takes: false where the limit does not allow it.
+// Memory that a foreign library takes, counted: false where the limit does not allow it; or whatever the limit says.
 bool memory_hold(size_t bytes);
+void memory_force(size_t bytes);
 void memory_release(size_t bytes);
 
 #endif

@@ -276,8 +276,7 @@ static enum status hear_vipr(const char *path, int64_t work_limit, const struct 
     int64_t us = microseconds_since(start);
     *exit_code = r.accepted ? 0 : 1;
     if (!r.accepted) printf("not proven: %s\n", r.reason);
-    else if (r.infeasible) printf("proven: the program has no solution\n");
-    else printf("proven: the %s of the objective is at least %s and at most %s\n", r.minimises ? "minimum" : "maximum", r.lower, r.upper);
+    else printf("proven: %s\n", check_vipr_words(&r, arena));
     if (!r.accepted) return OK;
     printf("  verified   %d solutions on %d constraints over %d variables (%d integer); %d rows derived: %d assumptions, %d combinations, %d roundings, "
            "%d disjunctions\n", r.solutions, r.constraints, r.variables, r.integers, r.derivations, r.assumptions, r.combinations, r.roundings, r.disjunctions);

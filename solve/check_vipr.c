@@ -6,6 +6,8 @@
 
 #include "solve/check_vipr_parts.h"
 
+enum { SETS_LEAST = 1 << 20 };      // members of all sets of assumptions together: so many, and one for each byte of the file
+
 // ---- sets of assumptions, shared where they are equal
 
 static enum status join_sets(struct vipr *v, const int **set, int *count, const int *other, int other_count)
@@ -56,7 +58,7 @@ static bool same_terms(const struct vipr_terms *a, const struct vipr_terms *b)
     if (a == b) return true;
     if (a->count != b->count) return false;
     for (int i = 0; i < a->count; i++)
-        if (a->columns[i] != b->columns[i] || !mpq_equal(a->values[i], b->values[i])) return false;
+        if (a->columns[i] != b->columns[i] || !vipr_same(a->values[i], b->values[i])) return false;
     return true;
 }
 
@@ -64,6 +66,12 @@ static bool is_absurd(int sense, const mpq_t right)
 {
     int sign = mpq_sgn(right);
     return (sense <= 0 && sign < 0) || (sense >= 0 && sign > 0);
+}
+
+static bool is_absurd_row(const struct vipr_row *row)
+{
+    struct vipr_view view;
+    return row->terms->count == 0 && is_absurd(row->sense, vipr_see(&view, row->right));
 }
 
 // Of equal left-hand sides.
@@ -76,8 +84,9 @@ static bool is_as_strong(int sense, const mpq_t right, int other_sense, const mp
 
 static bool dominates(const struct vipr_row *a, const struct vipr_row *b)
 {
-    if (a->terms->count == 0 && is_absurd(a->sense, a->right)) return true;
-    return same_terms(a->terms, b->terms) && is_as_strong(a->sense, a->right, b->sense, b->right);
+    struct vipr_view x, y;
+    if (is_absurd_row(a)) return true;
+    return same_terms(a->terms, b->terms) && is_as_strong(a->sense, vipr_see(&x, a->right), b->sense, vipr_see(&y, b->right));
 }
 
 // ---- combinations
@@ -86,7 +95,7 @@ static enum status read_reference(struct vipr *v, const char *what, const struct
 {
     TRY(vipr_integer(v, what, INT_MIN / 2, INT_MAX / 2, number));
     if (*number < 0 || *number >= v->row_count) return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which is not there yet", v->line, v->row_count, *number);
-    *row = &v->rows[*number];
+    *row = vipr_row_at(v, *number);
     if ((*row)->last_use >= 0 && (*row)->last_use < v->row_count)
         return VIPR_NOT_PROVEN(v, "line %d: row %d refers to row %d, which was let go at row %d", v->line, v->row_count, *number, (*row)->last_use);
     return OK;
@@ -103,28 +112,16 @@ static enum status add_product(struct vipr *v, mpq_t sum, const mpq_t factor, co
 
 static enum status add_row(struct vipr *v, const struct vipr_row *row, const mpq_t factor)
 {
-    for (int i = 0; i < row->terms->count; i++) {
-        int column = row->terms->columns[i];
-        if (!v->touched[column]) v->touched[column] = true, v->touched_columns[v->touched_count++] = column;
-        TRY(add_product(v, v->sum[column], factor, row->terms->values[i]));
-    }
-    return add_product(v, v->sum_right, factor, row->right);
-}
-
-static void clear_sum(struct vipr *v)
-{
-    for (int i = 0; i < v->touched_count; i++) {
-        mpq_set_ui(v->sum[v->touched_columns[i]], 0, 1);
-        v->touched[v->touched_columns[i]] = false;
-    }
-    v->touched_count = v->sum_sense = 0;
-    mpq_set_ui(v->sum_right, 0, 1);
+    struct vipr_view view;
+    for (int i = 0; i < row->terms->count; i++)
+        TRY(add_product(v, *vipr_sum(v, row->terms->columns[i]), factor, vipr_see(&view, row->terms->values[i])));
+    return add_product(v, v->sum_right, factor, vipr_see(&view, row->right));
 }
 
 static enum status read_combination(struct vipr *v, struct vipr_row *row, mpq_t factor, bool *used)
 {
     int count;
-    clear_sum(v);
+    vipr_clear_sums(v);
     TRY(vipr_next(v));
     if (!strcmp(v->token, "weak") || !strcmp(v->token, "incomplete")) return vipr_refuse(v, "'%s': the proof is not complete", v->token);
     v->at -= v->length;             // it is the count
@@ -167,9 +164,10 @@ static enum status round_sum(struct vipr *v)
     if (!v->sum_sense) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds an equation", v->line, v->row_count);
     for (int i = 0; i < v->touched_count; i++) {
         int column = v->touched_columns[i];
-        if (mpq_sgn(v->sum[column]) == 0) continue;
+        mpq_srcptr sum = *vipr_sum(v, column);
+        if (mpq_sgn(sum) == 0) continue;
         if (!v->integer[column]) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with variable %d, which is continuous", v->line, v->row_count, column);
-        if (!vipr_is_whole(v->sum[column])) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with a coefficient of variable %d that is not whole", v->line, v->row_count, column);
+        if (!vipr_is_whole(sum)) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with a coefficient of variable %d that is not whole", v->line, v->row_count, column);
     }
     mpz_t whole;
     mpz_init(whole);
@@ -180,15 +178,18 @@ static enum status round_sum(struct vipr *v)
     return OK;
 }
 
-static bool sum_dominates(const struct vipr *v, const struct vipr_row *row)
+static bool sum_dominates(struct vipr *v, const struct vipr_row *row)
 {
+    struct vipr_view view;
     int count = 0;
-    for (int i = 0; i < v->touched_count; i++) count += mpq_sgn(v->sum[v->touched_columns[i]]) != 0;
-    if (!count && is_absurd(v->sum_sense, v->sum_right)) return true;
+    for (int i = 0; i < v->touched_count; i++) count += mpq_sgn(*vipr_sum(v, v->touched_columns[i])) != 0;
+    if (!count && is_absurd(v->sum_sense, v->sum_right)) return v->absurd = v->absurd || !row->set_count, true;
     if (count != row->terms->count) return false;
-    for (int i = 0; i < count; i++)
-        if (!mpq_equal(v->sum[row->terms->columns[i]], row->terms->values[i])) return false;
-    return is_as_strong(v->sum_sense, v->sum_right, row->sense, row->right);
+    for (int i = 0; i < count; i++) {
+        int column = row->terms->columns[i];
+        if (!v->place[column] || !mpq_equal(*vipr_sum(v, column), vipr_see(&view, row->terms->values[i]))) return false;
+    }
+    return is_as_strong(v->sum_sense, v->sum_right, row->sense, vipr_see(&view, row->right));
 }
 
 static enum status derive_sum(struct vipr *v, struct vipr_row *row, bool rounds, mpq_t factor, bool *used)
@@ -204,14 +205,17 @@ static enum status derive_sum(struct vipr *v, struct vipr_row *row, bool rounds,
 
 static enum status check_sides(struct vipr *v, const struct vipr_row *below, const struct vipr_row *above, mpq_t scratch)
 {
+    struct vipr_view x, y;
     if (!below->is_assumption || !above->is_assumption) return VIPR_NOT_PROVEN(v, "line %d: row %d: a side of its disjunction is no assumption", v->line, v->row_count);
     if (below->sense * above->sense != -1 || !same_terms(below->terms, above->terms))
         return VIPR_NOT_PROVEN(v, "line %d: row %d: the sides of its disjunction do not go together", v->line, v->row_count);
     for (int i = 0; i < below->terms->count; i++)
-        if (!v->integer[below->terms->columns[i]] || !vipr_is_whole(below->terms->values[i]))
+        if (!v->integer[below->terms->columns[i]] || !vipr_is_whole(vipr_see(&x, below->terms->values[i])))
             return VIPR_NOT_PROVEN(v, "line %d: row %d: its disjunction is not one of whole numbers", v->line, v->row_count);
-    mpq_sub(scratch, above->right, below->right);
-    if (!vipr_is_whole(below->right) || mpq_cmp_si(scratch, above->sense, 1) != 0)
+    mpq_srcptr left = vipr_see(&x, below->right), right = vipr_see(&y, above->right);
+    TRY(vipr_spend(v, left, right));
+    mpq_sub(scratch, right, left);
+    if (!vipr_is_whole(left) || mpq_cmp_si(scratch, above->sense, 1) != 0)
         return VIPR_NOT_PROVEN(v, "line %d: row %d: its disjunction leaves something between the sides", v->line, v->row_count);
     return OK;
 }
@@ -235,25 +239,27 @@ static enum status derive_disjunction(struct vipr *v, struct vipr_row *row, mpq_
 
 static bool objective_is_whole(const struct vipr *v)
 {
-    for (int i = 0; i < v->objective.count; i++)
-        if (!v->integer[v->objective.columns[i]] || !vipr_is_whole(v->objective.values[i])) return false;
+    struct vipr_view view;
+    for (int i = 0; i < v->objective->count; i++)
+        if (!v->integer[v->objective->columns[i]] || !vipr_is_whole(vipr_see(&view, v->objective->values[i]))) return false;
     return true;
 }
 
 static enum status derive_cut_off(struct vipr *v, const struct vipr_row *row, mpq_t scratch)
 {
+    struct vipr_view view;
     int better = v->minimises ? -1 : 1;
     if (!v->solution_count) return VIPR_NOT_PROVEN(v, "line %d: row %d: there is no solution to be better than", v->line, v->row_count);
-    if (row->sense != better || !same_terms(row->terms, &v->objective)) return VIPR_NOT_PROVEN(v, "line %d: row %d says nothing of the objective", v->line, v->row_count);
+    if (row->sense != better || !same_terms(row->terms, v->objective)) return VIPR_NOT_PROVEN(v, "line %d: row %d says nothing of the objective", v->line, v->row_count);
     mpq_set(scratch, v->best);
-    if (is_as_strong(better, scratch, better, row->right)) return OK;
+    if (is_as_strong(better, scratch, better, vipr_see(&view, row->right))) return OK;
     // Only what is better by one: then nothing is proven about the solution itself, and the range must hold it.
     mpz_t one;
     mpz_init_set_si(one, better);
     if (objective_is_whole(v)) mpz_addmul(mpq_numref(scratch), one, mpq_denref(scratch));
     mpz_clear(one);
     v->cut_off = true;
-    return is_as_strong(better, scratch, better, row->right) ? OK : VIPR_NOT_PROVEN(v, "line %d: row %d: no solution is so good", v->line, v->row_count);
+    return is_as_strong(better, scratch, better, vipr_see(&view, row->right)) ? OK : VIPR_NOT_PROVEN(v, "line %d: row %d: no solution is so good", v->line, v->row_count);
 }
 
 // ---- all of them
@@ -286,22 +292,19 @@ static enum status derive_row(struct vipr *v, struct vipr_row *row, int last, mp
 
 static enum status check_last(struct vipr *v)
 {
-    struct vipr_row *goal = TAKE(v->arena, 1, struct vipr_row);
+    struct vipr_row goal = {.sense = v->minimises ? 1 : -1, .terms = v->objective};
     bool needed = v->minimises ? v->has_lower : v->has_upper;
     if (!v->infeasible && !needed) return OK;
     if (v->row_count == v->constraint_count) return VIPR_NOT_PROVEN(v, "DER: nothing is derived");
-    const struct vipr_row *row = &v->rows[v->row_count - 1];
+    const struct vipr_row *row = vipr_row_at(v, v->row_count - 1);
     if (row->set_count) return VIPR_NOT_PROVEN(v, "DER: the last row rests on assumption %d", row->set[0]);
-    if (v->infeasible)
-        return row->terms->count == 0 && is_absurd(row->sense, row->right) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row is no absurdity");
+    v->absurd = v->absurd || is_absurd_row(row);
+    if (v->infeasible) return is_absurd_row(row) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row is no absurdity");
     mpq_t *limit = v->minimises ? &v->lower : &v->upper;
     if (v->cut_off && (v->minimises ? mpq_cmp(v->best, *limit) < 0 : mpq_cmp(v->best, *limit) > 0))
         return VIPR_NOT_PROVEN(v, "RTP: a solution lies outside of the range");
-    goal->sense = v->minimises ? 1 : -1;
-    goal->terms = &v->objective;
-    vipr_init(goal->right, v->arena);
-    mpq_set(goal->right, *limit);
-    return dominates(row, goal) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
+    goal.right = vipr_keep(*limit, v->arena);
+    return dominates(row, &goal) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
 }
 
 enum status vipr_derive(struct vipr *v)
@@ -311,11 +314,10 @@ enum status vipr_derive(struct vipr *v)
     vipr_init(*factor, v->arena);
     TRY(vipr_keyword(v, "DER"));
     TRY(vipr_integer(v, "DER", 0, (int)((v->end - v->at) / 12), &count));
-    // The rows' numbers keep their owners in the old array: they are never changed again.
-    v->rows = arena_grow(v->arena, v->rows, (size_t)v->constraint_count, (size_t)v->constraint_count + (size_t)count, sizeof *v->rows);
+    v->derived = TAKE(v->arena, count, struct vipr_row);
     bool *used = TAKE(v->arena, v->constraint_count + count, bool);
     int last = v->constraint_count + count - 1;
-    for (int i = 0; i < count; i++, v->row_count++) TRY(derive_row(v, &v->rows[v->row_count], last, *factor, used));
+    for (int i = 0; i < count; i++, v->row_count++) TRY(derive_row(v, &v->derived[i], last, *factor, used));
     v->result->derivations = count;
     while (v->at < v->end && strchr(" \t\r\n", *v->at)) v->at++;
     if (v->at < v->end) return vipr_refuse(v, "something stands behind the last row");
@@ -335,12 +337,7 @@ static enum status hear(struct vipr *v)
     }
     v->copy = TAKE(v->arena, longest + 1, char);
     TRY(vipr_read_problem(v));
-    v->sum = TAKE(v->arena, v->variables, mpq_t);
-    for (int i = 0; i < v->variables; i++) vipr_init(v->sum[i], v->arena);
-    v->touched = TAKE(v->arena, v->variables, bool);
-    v->touched_columns = TAKE(v->arena, v->variables, int);
-    vipr_init(v->sum_right, v->arena);
-    vipr_init(v->scratch, v->arena);
+    vipr_open_sums(v);
     TRY(vipr_read_claim(v));
     return vipr_derive(v);
 }
@@ -351,13 +348,31 @@ enum status check_vipr(struct check_vipr_result *result, const struct check_text
     struct error why = {OK, ""};
     struct vipr *v = TAKE(arena, 1, struct vipr);       // its numbers are cleared with the arena
     *v = (struct vipr){.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &why, .result = result,
-                       .work = work_limit, .set_room = VIPR_SETS_MOST, .arena = arena};
+                       .work = work_limit, .set_room = (int64_t)file->size + SETS_LEAST, .arena = arena};
     *result = (struct check_vipr_result){.lower = "-inf", .upper = "inf"};
     enum status status = hear(v);
     result->work = work_limit - v->work;
     result->accepted = status == OK;
+    result->infeasible = v->infeasible || (v->absurd && !v->solution_count);
     if (status == OK) return OK;
     if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);
     snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why.text);
     return OK;
+}
+
+const char *check_vipr_words(const struct check_vipr_result *r, struct arena *arena)
+{
+    bool min = r->minimises;
+    const char *bound = min ? r->lower : r->upper, *reached = min ? r->upper : r->lower;
+    bool is_bounded = strcmp(bound, min ? "-inf" : "inf") != 0;
+    bool is_reached = strcmp(reached, min ? "inf" : "-inf") != 0;
+    const char *best = min ? "minimum" : "maximum", *side = min ? "below" : "above";
+    if (r->infeasible) return "the program has no solution";
+    if (is_bounded && is_reached)
+        return arena_print(arena, "the %s of the objective is at least %s and at most %s", best, r->lower, r->upper);
+    if (is_bounded && r->solutions)
+        return arena_print(arena, "the %s of the objective is at %s %s", best, min ? "least" : "most", bound);
+    if (is_bounded)
+        return arena_print(arena, "no solution has an objective %s %s; that there is a solution is not said", side, bound);
+    return arena_print(arena, "there is a solution with an objective of %s or %s", reached, min ? "less" : "more");
 }

@@ -10,9 +10,9 @@
 struct check_vipr_result {
     bool accepted;
     char reason[CHECK_REASON_MAX];      // why not
-    bool infeasible;                    // what the file says: there is no solution
+    bool infeasible;                    // there is no solution, whichever way the file says it
     bool minimises;
-    const char *lower, *upper;          // or: the best objective value lies in between ("-inf", "inf"), as the file writes them
+    const char *lower, *upper;          // or: the range that the file states ("-inf", "inf"), as it writes it
     int variables, integers, constraints, solutions, derivations, assumptions, combinations, roundings, disjunctions;
     uint64_t work;
 };
@@ -20,5 +20,9 @@ struct check_vipr_result {
 // OK: heard; *result says whether it is proven. BAD_INPUT: a file that is not of this format.
 enum status check_vipr(struct check_vipr_result *result, const struct check_text *file, uint64_t work_limit, struct arena *arena,
                        struct error *err);
+
+// What an accepted file proves, in words: that there is no solution, or what was derived of all of them and what one of them
+// reaches. Where the file holds no solution nothing is said about whether there is one.
+const char *check_vipr_words(const struct check_vipr_result *r, struct arena *arena);
 
 #endif

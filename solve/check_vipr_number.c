@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "solve/check_vipr_parts.h"
@@ -99,6 +100,35 @@ enum status vipr_number(struct vipr *v, mpq_t to)
     return OK;
 }
 
+// What GMP takes counts as ours. It cannot do without: what the limit does not allow it gets all the same, and the next
+// operation is refused (vipr_spend).
+enum { OVERHEAD_BYTES = 16 };
+
+static void *count_taken(size_t bytes)
+{
+    memory_force(bytes + OVERHEAD_BYTES);
+    void *memory = malloc(bytes);
+    if (!memory) abort();
+    return memory;
+}
+
+static void count_given(void *memory, size_t bytes)
+{
+    memory_release(bytes + OVERHEAD_BYTES);
+    free(memory);
+}
+
+static void *count_changed(void *memory, size_t old_bytes, size_t bytes)
+{
+    memory_force(bytes + OVERHEAD_BYTES);
+    memory_release(old_bytes + OVERHEAD_BYTES);
+    memory = realloc(memory, bytes);
+    if (!memory) abort();
+    return memory;
+}
+
+void vipr_count_memory(void) { mp_set_memory_functions(count_taken, count_changed, count_given); }
+
 static uint64_t limbs(const mpq_t q) { return 1 + mpz_size(mpq_numref(q)) + mpz_size(mpq_denref(q)); }
 
 enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b)
@@ -106,6 +136,101 @@ enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b)
     uint64_t cost = limbs(a) * limbs(b);
     if (limbs(a) + limbs(b) > VIPR_BITS_MOST / 64) return VIPR_NOT_PROVEN(v, "line %d: numbers of more bits than are checked", v->line);
     if (v->work < cost) return VIPR_NOT_PROVEN(v, "the work limit is reached");
+    if (memory_limit_is_met()) return VIPR_NOT_PROVEN(v, "the memory limit is reached");
     v->work -= cost;
     return OK;
+}
+
+// ---- numbers that stay
+
+struct big { int top, bottom; mp_limb_t limbs[]; };     // limbs of the numerator, with its sign, and of the denominator
+
+struct vipr_value vipr_keep(const mpq_t q, struct arena *arena)
+{
+    mpz_srcptr top = mpq_numref(q), bottom = mpq_denref(q);
+    if (vipr_is_whole(q) && mpz_fits_slong_p(top)) {
+        int64_t number = mpz_get_si(top), most = (int64_t)1 << 62;
+        if (number > -most && number < most) return (struct vipr_value){(uintptr_t)number << 1 | 1};
+    }
+    size_t tops = mpz_size(top), bottoms = mpz_size(bottom);
+    struct big *big = arena_take(arena, sizeof *big + (tops + bottoms) * sizeof *big->limbs, 1);
+    *big = (struct big){mpz_sgn(top) * (int)tops, (int)bottoms};
+    memcpy(big->limbs, mpz_limbs_read(top), tops * sizeof *big->limbs);
+    memcpy(big->limbs + tops, mpz_limbs_read(bottom), bottoms * sizeof *big->limbs);
+    return (struct vipr_value){(uintptr_t)big};
+}
+
+mpq_srcptr vipr_see(struct vipr_view *view, struct vipr_value value)
+{
+    if (value.word & 1) {
+        int64_t number = (int64_t)value.word >> 1;
+        view->own[0] = (mp_limb_t)(number < 0 ? -number : number);
+        view->own[1] = 1;
+        mpz_roinit_n(mpq_numref(view->number), &view->own[0], (number > 0) - (number < 0));
+        mpz_roinit_n(mpq_denref(view->number), &view->own[1], 1);
+        return view->number;
+    }
+    const struct big *big = (const struct big *)value.word;
+    int tops = big->top < 0 ? -big->top : big->top;
+    mpz_roinit_n(mpq_numref(view->number), big->limbs, big->top);
+    mpz_roinit_n(mpq_denref(view->number), big->limbs + tops, big->bottom);
+    return view->number;
+}
+
+bool vipr_same(struct vipr_value a, struct vipr_value b)
+{
+    struct vipr_view x, y;
+    if (a.word == b.word) return true;
+    return !((a.word | b.word) & 1) && mpq_equal(vipr_see(&x, a), vipr_see(&y, b));
+}
+
+// ---- the sum at hand
+
+static void clear_all_sums(void *object)
+{
+    struct vipr *v = object;
+    for (int i = 0; i < v->sums_ready; i++) mpq_clear(v->sums[i / VIPR_SUMS][i % VIPR_SUMS]);
+    v->sums_ready = 0;
+}
+
+void vipr_open_sums(struct vipr *v)
+{
+    v->place = TAKE(v->arena, v->variables, int);
+    v->touched_columns = TAKE(v->arena, v->variables, int);
+    v->sums = TAKE(v->arena, v->variables / VIPR_SUMS + 1, mpq_t *);
+    vipr_init(v->sum_right, v->arena);
+    vipr_init(v->scratch, v->arena);
+    arena_defer(v->arena, clear_all_sums, v);
+}
+
+mpq_t *vipr_sum(struct vipr *v, int column)
+{
+    if (!v->place[column]) {
+        int i = v->touched_count++;
+        v->touched_columns[i] = column;
+        v->place[column] = i + 1;
+        if (i == v->sums_ready) {
+            mpq_t **chunk = &v->sums[i / VIPR_SUMS];
+            if (i % VIPR_SUMS == 0) *chunk = TAKE(v->arena, VIPR_SUMS, mpq_t);
+            mpq_init((*chunk)[i % VIPR_SUMS]);
+            v->sums_ready++;
+        }
+    }
+    int at = v->place[column] - 1;
+    return &v->sums[at / VIPR_SUMS][at % VIPR_SUMS];
+}
+
+void vipr_clear_sums(struct vipr *v)
+{
+    enum { LIMBS_KEPT = 8 };
+    for (int i = 0; i < v->touched_count; i++) {
+        mpq_t *sum = &v->sums[i / VIPR_SUMS][i % VIPR_SUMS];
+        v->place[v->touched_columns[i]] = 0;
+        if (limbs(*sum) > LIMBS_KEPT) {
+            mpq_clear(*sum);
+            mpq_init(*sum);
+        } else mpq_set_ui(*sum, 0, 1);
+    }
+    v->touched_count = v->sum_sense = 0;
+    mpq_set_ui(v->sum_right, 0, 1);
 }

@@ -12,21 +12,22 @@ enum {
     VIPR_BITS_MOST = 1 << 18,           // of a number that is worked out
     VIPR_FILE_MOST = 1 << 27,
     VIPR_VARIABLES_MOST = 1 << 22,
-    VIPR_SETS_MOST = 1 << 26,           // members of all sets of assumptions together
 };
 
-struct vipr_terms { int count, *columns; mpq_t *values; };      // columns ascending, values not 0
+// A number that stays as it was read: whole ones below 2^62 stand in the word itself, others in the arena.
+struct vipr_value { uintptr_t word; };
+struct vipr_view { mpq_t number; mp_limb_t own[2]; };
 
-struct vipr_pair { int column; mpq_t value; };
+struct vipr_terms { int count, *columns; struct vipr_value values[]; };     // columns ascending, values not 0
 
 struct vipr_row {
-    int sense;                          // -1: <=, 0: =, 1: >=
-    mpq_t right;
     const struct vipr_terms *terms;     // the objective's where the file says OBJ
-    bool is_assumption;
+    struct vipr_value right;
     const int *set;                     // assumptions that it rests on, ascending
     int set_count;
     int last_use;                       // no row behind this one may refer to it; -1: any may
+    signed char sense;                  // -1: <=, 0: =, 1: >=
+    bool is_assumption;
 };
 
 struct vipr {
@@ -42,25 +43,26 @@ struct vipr {
     int64_t set_room;
     struct arena *arena;
 
-    struct vipr_pair *pairs;            // scratch of a row
-    int pair_capacity;
-
     int variables;
     bool *integer;                      // [variable]
     bool minimises;
-    struct vipr_terms objective;
-    struct vipr_row *rows;              // constraints, then what is derived
-    int row_count, constraint_count;
+    const struct vipr_terms *objective;
+    struct vipr_row *constraints, *derived;
+    int row_count, constraint_count;    // rows: constraints, then what is derived
     bool infeasible, has_lower, has_upper;
+    bool absurd;                        // a row that no point keeps rests on nothing
     mpq_t lower, upper;
     int solution_count;
     mpq_t best;                         // objective value of the best solution
     bool cut_off;                       // only what is better than the best solution was looked at
 
-    mpq_t *sum, sum_right, scratch;     // [variable]
-    bool *touched;
+    // The sum at hand: of the columns that it touches, in the order in which they came. Of a solution: its columns.
+    int *place;                         // [variable] in touched_columns and sums, from 1; 0: not there
     int *touched_columns, touched_count, sum_sense;
+    mpq_t **sums, sum_right, scratch, read;     // sums[place / VIPR_SUMS][place % VIPR_SUMS]
+    int sums_ready;
 };
+enum { VIPR_SUMS = 256 };
 
 // ---- tokens and numbers
 enum status vipr_next(struct vipr *v);                                          // BAD_INPUT at the end of the file
@@ -71,10 +73,18 @@ enum status vipr_number(struct vipr *v, mpq_t to);                              
 enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b);           // work of one operation with these two
 bool vipr_is_whole(const mpq_t q);
 void vipr_init(mpq_t q, struct arena *arena);                                   // cleared with the arena
+void vipr_count_memory(void);                                                   // of GMP from here on; before its first number
+struct vipr_value vipr_keep(const mpq_t q, struct arena *arena);
+mpq_srcptr vipr_see(struct vipr_view *view, struct vipr_value value);           // nobody clears it
+bool vipr_same(struct vipr_value a, struct vipr_value b);
+void vipr_open_sums(struct vipr *v);                                            // when the variables are known
+mpq_t *vipr_sum(struct vipr *v, int column);                                    // 0 where it was not touched
+void vipr_clear_sums(struct vipr *v);
 
 // ---- sections
-enum status vipr_read_terms(struct vipr *v, struct vipr_terms *to);             // count at hand, then pairs
+enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to);      // count at hand, then pairs
 enum status vipr_read_row(struct vipr *v, struct vipr_row *row);                // name, sense, right-hand side, terms
+const struct vipr_row *vipr_row_at(const struct vipr *v, int number);
 enum status vipr_read_problem(struct vipr *v);                                  // up to CON
 enum status vipr_read_claim(struct vipr *v);                                    // RTP, SOL
 enum status vipr_derive(struct vipr *v);                                        // DER

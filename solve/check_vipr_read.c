@@ -16,42 +16,42 @@ static int room_for(const struct vipr *v, int least)
 
 // ---- rows
 
+struct pair { int column; struct vipr_value value; };
+
 static int by_column(const void *a, const void *b)
 {
-    int x = ((const struct vipr_pair *)a)->column, y = ((const struct vipr_pair *)b)->column;
+    int x = ((const struct pair *)a)->column, y = ((const struct pair *)b)->column;
     return (x > y) - (x < y);
 }
 
-static void clear_terms(void *terms)
+static void sort_terms(struct vipr_terms *t, struct arena *arena)
 {
-    struct vipr_terms *t = terms;
-    for (int i = 0; i < t->count; i++) mpq_clear(t->values[i]);
+    bool ascending = true;
+    for (int i = 1; i < t->count; i++) ascending = ascending && t->columns[i - 1] < t->columns[i];
+    if (ascending) return;
+    struct arena_mark mark = arena_set_mark(arena);
+    struct pair *pairs = TAKE(arena, t->count, struct pair);
+    for (int i = 0; i < t->count; i++) pairs[i] = (struct pair){t->columns[i], t->values[i]};
+    qsort(pairs, (size_t)t->count, sizeof *pairs, by_column);
+    for (int i = 0; i < t->count; i++) t->columns[i] = pairs[i].column, t->values[i] = pairs[i].value;
+    arena_reset(arena, mark);
 }
 
-static void ensure_pairs(struct vipr *v, int count)
-{
-    if (count <= v->pair_capacity) return;
-    v->pair_capacity = 2 * count + 64;
-    v->pairs = TAKE(v->arena, v->pair_capacity, struct vipr_pair);
-    for (int i = 0; i < v->pair_capacity; i++) vipr_init(v->pairs[i].value, v->arena);
-}
+static bool is_zero(struct vipr_value value) { return value.word == 1; }
 
-// A variable may stand once. The values change hands.
-static enum status keep_pairs(struct vipr *v, struct vipr_terms *to, struct vipr_pair *pairs, int count)
+// A variable may stand once; what is 0 leaves.
+static enum status put_in_order(struct vipr *v, struct vipr_terms *t)
 {
     int kept = 0;
-    if (count > 1) qsort(pairs, (size_t)count, sizeof *pairs, by_column);
-    for (int i = 1; i < count; i++)
-        if (pairs[i].column == pairs[i - 1].column) return vipr_refuse(v, "variable %d stands twice", pairs[i].column);
-    for (int i = 0; i < count; i++) kept += mpq_sgn(pairs[i].value) != 0;
-    *to = (struct vipr_terms){0, TAKE(v->arena, kept, int), TAKE(v->arena, kept, mpq_t)};
-    arena_defer(v->arena, clear_terms, to);
-    for (int i = 0; i < count; i++) {
-        if (mpq_sgn(pairs[i].value) == 0) continue;
-        to->columns[to->count] = pairs[i].column;
-        mpq_init(to->values[to->count]);
-        mpq_swap(to->values[to->count++], pairs[i].value);
+    sort_terms(t, v->arena);
+    for (int i = 1; i < t->count; i++)
+        if (t->columns[i] == t->columns[i - 1]) return vipr_refuse(v, "variable %d stands twice", t->columns[i]);
+    for (int i = 0; i < t->count; i++) {
+        if (is_zero(t->values[i])) continue;
+        t->columns[kept] = t->columns[i];
+        t->values[kept++] = t->values[i];
     }
+    t->count = kept;
     return OK;
 }
 
@@ -68,17 +68,29 @@ static enum status count_terms(struct vipr *v, int *count)
     return OK;
 }
 
-enum status vipr_read_terms(struct vipr *v, struct vipr_terms *to)
+enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to)
 {
+    static const struct vipr_terms none = {0};
     int count = 0;
+    *to = &none;
     TRY(count_terms(v, &count));
-    ensure_pairs(v, count);
+    if (!count) return OK;
+    struct vipr_terms *t = arena_take(v->arena, sizeof *t + (size_t)count * (sizeof *t->values + sizeof *t->columns), 1);
+    t->count = count;
+    t->columns = (int *)(t->values + count);
+    *to = t;
     for (int i = 0; i < count; i++) {
-        TRY(vipr_integer(v, "variable", 0, v->variables - 1, &v->pairs[i].column));
+        TRY(vipr_integer(v, "variable", 0, v->variables - 1, &t->columns[i]));
         TRY(vipr_next(v));
-        TRY(vipr_number(v, v->pairs[i].value));
+        TRY(vipr_number(v, v->read));
+        t->values[i] = vipr_keep(v->read, v->arena);
     }
-    return keep_pairs(v, to, v->pairs, count);
+    return put_in_order(v, t);
+}
+
+const struct vipr_row *vipr_row_at(const struct vipr *v, int number)
+{
+    return number < v->constraint_count ? &v->constraints[number] : &v->derived[number - v->constraint_count];
 }
 
 enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
@@ -90,16 +102,12 @@ enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
         return vipr_refuse(v, "expected E, L or G, found '%.40s'", v->token);
     row->sense = *v->token == 'E' ? 0 : *v->token == 'L' ? -1 : 1;
     TRY(vipr_next(v));
-    vipr_init(row->right, v->arena);
-    TRY(vipr_number(v, row->right));
+    TRY(vipr_number(v, v->read));
+    row->right = vipr_keep(v->read, v->arena);
     TRY(vipr_next(v));
-    if (!strcmp(v->token, "OBJ")) {
-        row->terms = &v->objective;
-        return OK;
-    }
-    struct vipr_terms *terms = TAKE(v->arena, 1, struct vipr_terms);
-    row->terms = terms;
-    return vipr_read_terms(v, terms);
+    if (strcmp(v->token, "OBJ")) return vipr_read_terms(v, &row->terms);
+    row->terms = v->objective;
+    return OK;
 }
 
 // ---- VER to CON
@@ -147,6 +155,8 @@ static enum status read_objective(struct vipr *v)
 enum status vipr_read_problem(struct vipr *v)
 {
     int bounds;
+    vipr_count_memory();
+    vipr_init(v->read, v->arena);
     skip_comments(v);
     TRY(vipr_keyword(v, "VER"));
     TRY(vipr_next(v));
@@ -156,9 +166,9 @@ enum status vipr_read_problem(struct vipr *v)
     TRY(vipr_keyword(v, "CON"));
     TRY(vipr_integer(v, "CON", 0, room_for(v, 8), &v->constraint_count));
     TRY(vipr_integer(v, "CON: bounds", 0, v->constraint_count, &bounds));
-    v->rows = TAKE(v->arena, v->constraint_count, struct vipr_row);
+    v->constraints = TAKE(v->arena, v->constraint_count, struct vipr_row);
     for (; v->row_count < v->constraint_count; v->row_count++) {
-        struct vipr_row *row = &v->rows[v->row_count];
+        struct vipr_row *row = &v->constraints[v->row_count];
         TRY(vipr_read_row(v, row));
         if (v->row_count < bounds && row->terms->count != 1) return vipr_refuse(v, "CON: constraint %d counts as a bound, and is none", v->row_count);
     }
@@ -186,47 +196,54 @@ static enum status read_relation(struct vipr *v)
     if (strcmp(v->token, "range")) return vipr_refuse(v, "RTP: expected infeas or range, found '%.40s'", v->token);
     TRY(read_limit(v, "-inf", &v->has_lower, v->lower, &v->result->lower));
     TRY(read_limit(v, "inf", &v->has_upper, v->upper, &v->result->upper));
+    if (!v->has_lower && !v->has_upper) return VIPR_NOT_PROVEN(v, "RTP: a range from -inf to inf claims nothing");
     if (v->has_lower && v->has_upper && mpq_cmp(v->lower, v->upper) > 0) return VIPR_NOT_PROVEN(v, "RTP: the range is empty");
     return OK;
 }
 
-static enum status value_at(struct vipr *v, const struct vipr_terms *terms, mpq_t *point, mpq_t value)
+// At a solution, whose columns have their places.
+static enum status value_at(struct vipr *v, const struct vipr_terms *terms, const struct vipr_terms *point, mpq_t value)
 {
+    struct vipr_view a, b;
     mpq_set_ui(value, 0, 1);
     for (int i = 0; i < terms->count; i++) {
-        if (mpq_sgn(point[terms->columns[i]]) == 0) continue;
-        TRY(vipr_spend(v, terms->values[i], point[terms->columns[i]]));
-        mpq_mul(v->scratch, terms->values[i], point[terms->columns[i]]);
+        int place = v->place[terms->columns[i]];
+        if (!place) continue;
+        mpq_srcptr factor = vipr_see(&a, terms->values[i]), x = vipr_see(&b, point->values[place - 1]);
+        TRY(vipr_spend(v, factor, x));
+        mpq_mul(v->scratch, factor, x);
         TRY(vipr_spend(v, value, v->scratch));
         mpq_add(value, value, v->scratch);
     }
     return OK;
 }
 
-static enum status try_point(struct vipr *v, int number, mpq_t *point, mpq_t value)
+static enum status try_point(struct vipr *v, int number, const struct vipr_terms *point, mpq_t value)
 {
-    for (int j = 0; j < v->variables; j++)
-        if (v->integer[j] && !vipr_is_whole(point[j])) return VIPR_NOT_PROVEN(v, "SOL %d: integer variable %d is not whole", number, j);
+    struct vipr_view view;
+    for (int i = 0; i < point->count; i++)
+        if (v->integer[point->columns[i]] && !vipr_is_whole(vipr_see(&view, point->values[i])))
+            return VIPR_NOT_PROVEN(v, "SOL %d: integer variable %d is not whole", number, point->columns[i]);
     for (int i = 0; i < v->constraint_count; i++) {
-        const struct vipr_row *row = &v->rows[i];
+        const struct vipr_row *row = &v->constraints[i];
         TRY(value_at(v, row->terms, point, value));
-        int sign = mpq_cmp(value, row->right);
+        int sign = mpq_cmp(value, vipr_see(&view, row->right));
         if ((row->sense <= 0 && sign > 0) || (row->sense >= 0 && sign < 0)) return VIPR_NOT_PROVEN(v, "SOL %d: breaks constraint %d", number, i);
     }
-    return value_at(v, &v->objective, point, value);
+    return value_at(v, v->objective, point, value);
 }
 
-static enum status read_solution(struct vipr *v, int number, mpq_t *point, mpq_t value)
+static enum status read_solution(struct vipr *v, int number, mpq_t value)
 {
-    struct vipr_terms *terms = TAKE(v->arena, 1, struct vipr_terms);
+    const struct vipr_terms *point;
     TRY(vipr_next(v));              // its name
     TRY(vipr_next(v));
-    TRY(vipr_read_terms(v, terms));
-    for (int i = 0; i < terms->count; i++) mpq_set(point[terms->columns[i]], terms->values[i]);
+    TRY(vipr_read_terms(v, &point));
+    for (int i = 0; i < point->count; i++) v->place[point->columns[i]] = i + 1;
     TRY(try_point(v, number, point, value));
+    for (int i = 0; i < point->count; i++) v->place[point->columns[i]] = 0;
     int sign = mpq_cmp(value, v->best);
     if (number == 0 || (v->minimises ? sign < 0 : sign > 0)) mpq_set(v->best, value);
-    for (int i = 0; i < terms->count; i++) mpq_set_ui(point[terms->columns[i]], 0, 1);
     return OK;
 }
 
@@ -238,7 +255,7 @@ enum status vipr_read_claim(struct vipr *v)
     TRY(read_relation(v));
     TRY(vipr_keyword(v, "SOL"));
     TRY(vipr_integer(v, "SOL", 0, room_for(v, 3), &v->solution_count));
-    for (int i = 0; i < v->solution_count; i++) TRY(read_solution(v, i, v->sum, *value));
+    for (int i = 0; i < v->solution_count; i++) TRY(read_solution(v, i, *value));
     v->result->solutions = v->solution_count;
     if (v->infeasible) return v->solution_count ? VIPR_NOT_PROVEN(v, "SOL: a solution of what is said to have none") : OK;
     // The side that a solution proves.

@@ -1,5 +1,6 @@
 """Validates documents against docs/schemas. Usage: check_schemas.py good|bad FILE ...; FILE's schema follows from its
 "kind", or where that is damaged from its name (KIND-anything.json). Exit 0: all good files pass, all bad ones fail."""
+import functools
 import json
 import pathlib
 import sys
@@ -9,14 +10,23 @@ from jsonschema import Draft202012Validator
 SCHEMAS = pathlib.Path(__file__).resolve().parent.parent / "docs" / "schemas"
 
 
-def schema_of(path, document):
+@functools.cache
+def validator_of(kind):
+    path = SCHEMAS / f"{kind}.schema.json"
+    if not path.exists():
+        return None
+    schema = json.loads(path.read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def errors_of(path, document):
     kind = str(document.get("kind", "")).removeprefix("plumbline.")
     named = path.name.split("-")[0]
     for candidate in ([named, kind] if sys.argv[1] == "bad" else [kind]):
-        if (SCHEMAS / f"{candidate}.schema.json").exists():
-            schema = json.loads((SCHEMAS / f"{candidate}.schema.json").read_text())
-            Draft202012Validator.check_schema(schema)
-            return schema
+        validator = validator_of(candidate)
+        if validator:
+            return sorted(validator.iter_errors(document), key=lambda e: list(map(str, e.path)))
     sys.exit(f"{path}: no schema for kind {kind!r}")
 
 
@@ -24,7 +34,7 @@ wrong = 0
 for argument in sys.argv[2:]:
     path = pathlib.Path(argument)
     document = json.loads(path.read_text())
-    errors = sorted(Draft202012Validator(schema_of(path, document)).iter_errors(document), key=lambda e: list(map(str, e.path)))
+    errors = errors_of(path, document)
     if sys.argv[1] == "good" and errors:
         wrong += 1
         print(f"{path}: refused: {'.'.join(map(str, errors[0].path))}: {errors[0].message[:300]}")

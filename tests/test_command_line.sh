@@ -164,9 +164,10 @@ refuses "inner/job.json: memory_fraction: " solve inner/problem.json -o new.json
 # ---- places that cannot be written, root's own included; what was there stays
 echo kept > kept.json
 solves="solve small/problem.json"
+measures="measure compute --quiet --shape hidden=64,heads=2,vocabulary=64,positions=64 --sequence 64 --budget-s=0.1"
 for place in nodir/x.json small /proc/x.json /dev/full; do
     for command in "$solves" "$solves -o new.json --priced" "$solves -o new.json --program" "verify small/plan.json" "report small/plan.json" \
-                   "price small/problem.json" "formulate small/problem.json --map" "import hf $documents/config.json" "measure compute --quiet --budget-s=0.1"; do
+                   "price small/problem.json" "formulate small/problem.json --map" "import hf $documents/config.json" "$measures"; do
         [ "$place/${command##*--}" = /dev/full/program ] && continue      # its name says no format
         case $command in *--program | *--priced | *--map) refuses "$place: cannot be written" $command $place ;; *) refuses "$place: cannot be written" $command -o $place ;; esac
     done

@@ -30,12 +30,22 @@ static int64_t optimum_ns(const struct priced *priced, struct arena *arena)
     return result.plan.iteration_ns;
 }
 
-static int64_t price_and_solve(const struct problem *problem, struct arena *arena)
+// Of a random problem, made easier unless NULL.
+static int64_t solve_eased(uint64_t seed, void (*ease)(struct problem *p))
 {
     struct error err = {OK, ""};
+    struct arena arena;
+    struct problem problem;
     struct priced priced;
-    CHECK_OK(price_problem(&priced, problem, arena, &err));
-    return optimum_ns(&priced, arena);
+    struct random rng = {seed};
+    struct random_limits limits = random_limits_small();
+    arena_open(&arena, NULL);
+    random_problem(&problem, &rng, &limits, &arena);
+    if (ease) ease(&problem);
+    CHECK_OK(price_problem(&priced, &problem, &arena, &err));
+    int64_t best_ns = optimum_ns(&priced, &arena);
+    arena_close(&arena);
+    return best_ns;
 }
 
 // ---- ways of making a problem easier
@@ -94,20 +104,12 @@ static void easier_is_never_worse(void **state)
     (void)state;
     int improved[ARRAY_LENGTH(easings)] = {0};
     for (uint64_t seed = 1; seed <= PROBLEMS; seed++) {
+        int64_t before = solve_eased(seed, NULL);
         for (size_t e = 0; e < ARRAY_LENGTH(easings); e++) {
-            struct arena arena;
-            struct problem problem;
-            struct random rng = {seed};
-            struct random_limits limits = random_limits_small();
-            arena_open(&arena, NULL);
-            random_problem(&problem, &rng, &limits, &arena);
-            int64_t before = price_and_solve(&problem, &arena);
-            easings[e].apply(&problem);
-            int64_t after = price_and_solve(&problem, &arena);
+            int64_t after = solve_eased(seed, easings[e].apply);
             if (after > before)
                 fail_msg("seed %llu: %s eased, the optimum rises from %lld to %lld ns", (unsigned long long)seed, easings[e].name, (long long)before, (long long)after);
             improved[e] += after < before;
-            arena_close(&arena);
         }
     }
     for (size_t e = 0; e < ARRAY_LENGTH(easings); e++) {
@@ -153,26 +155,33 @@ static void draw_priced(struct priced *p, enum schedule_kind kind, uint64_t seed
     while (oracle_size(p, PLANS_MAX, arena) > PLANS_MAX || p->layer_count < p->stage_count);
 }
 
+static int64_t solve_priced_eased(enum schedule_kind kind, uint64_t seed, void (*ease)(struct priced *p))
+{
+    struct arena arena;
+    struct priced p;
+    arena_open(&arena, NULL);
+    draw_priced(&p, kind, seed, &arena);
+    if (ease) ease(&p);
+    int64_t best_ns = optimum_ns(&p, &arena);
+    arena_close(&arena);
+    return best_ns;
+}
+
 static void easier_is_never_worse_by_schedule(void **state)
 {
     (void)state;
     int improved[ARRAY_LENGTH(priced_easings)] = {0};
     for (int kind = 0; kind < SCHEDULE_KIND_COUNT; kind++)
-        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++)
+        for (uint64_t seed = 1; seed <= PRICED_PROBLEMS; seed++) {
+            int64_t before = solve_priced_eased((enum schedule_kind)kind, seed, NULL);
             for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
-                struct arena arena;
-                struct priced p;
-                arena_open(&arena, NULL);
-                draw_priced(&p, (enum schedule_kind)kind, seed, &arena);
-                int64_t before = optimum_ns(&p, &arena);
-                priced_easings[e].apply(&p);
-                int64_t after = optimum_ns(&p, &arena);
+                int64_t after = solve_priced_eased((enum schedule_kind)kind, seed, priced_easings[e].apply);
                 if (after > before)
                     fail_msg("%s, seed %llu: %s eased, the optimum rises from %lld to %lld ns", schedule_names[kind],
                              (unsigned long long)seed, priced_easings[e].name, (long long)before, (long long)after);
                 improved[e] += after < before;
-                arena_close(&arena);
             }
+        }
     for (size_t e = 0; e < ARRAY_LENGTH(priced_easings); e++) {
         printf("laws: %s eased: better in %d of %d problems of all schedules, worse in none\n", priced_easings[e].name, improved[e],
                PRICED_PROBLEMS * SCHEDULE_KIND_COUNT);

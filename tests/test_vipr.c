@@ -84,8 +84,10 @@ static void read_program(struct vipr *v, const struct vipr_result *made, struct 
     if (vipr_read_problem(v) != OK) fail_msg("%s", err->text);
 }
 
-static int64_t whole(const mpq_t q)
+static int64_t whole(struct vipr_value value)
 {
+    struct vipr_view view;
+    mpq_srcptr q = vipr_see(&view, value);
     assert_true(vipr_is_whole(q) && mpz_fits_slong_p(mpq_numref(q)));
     return mpz_get_si(mpq_numref(q));
 }
@@ -96,14 +98,14 @@ static void rebuild(struct milp *to, const struct vipr *v, const struct milp *co
     milp_begin(to, arena);
     assert_int_equal(v->variables, columns->column_count);
     for (int j = 0; j < v->variables; j++) {
-        const struct vipr_row *low = &v->rows[2 * j], *high = low + 1;
+        const struct vipr_row *low = vipr_row_at(v, 2 * j), *high = vipr_row_at(v, 2 * j + 1);
         assert_true(low->sense > 0 && high->sense < 0 && low->terms->columns[0] == j && high->terms->columns[0] == j);
         struct milp_column c = {.role = COLUMN_OTHER, .a = j, .time = columns->columns[j].time, .lower = whole(low->right), .upper = whole(high->right)};
         assert_int_equal(v->integer[j], j == 0 || columns->columns[j].integer);
         milp_add_column(to, c);
     }
     for (int i = 2 * v->variables; i < v->constraint_count; i++) {
-        const struct vipr_row *r = &v->rows[i];
+        const struct vipr_row *r = vipr_row_at(v, i);
         for (int k = 0; k < r->terms->count; k++) milp_add_entry(to, r->terms->columns[k], whole(r->terms->values[k]));
         milp_add_row(to, ROW_OTHER, r->sense < 0 ? ROW_AT_MOST : r->sense ? ROW_AT_LEAST : ROW_EQUAL, whole(r->right));
     }

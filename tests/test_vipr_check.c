@@ -49,7 +49,30 @@ static const char *const accepted[] = {
     "a G 1 0 { lin 2 0 1 1 -2 } -1\nb L -1 0 { lin 2 0 1 2 -2 } -1\nu G 1 0 { uns 3 1 4 2 } -1\n",
 };
 
+// What an accepted file is said to prove: no more than it does, and no less where there is no solution at all.
+#define NONE_HEAD(best) "VER 1.0\nVAR 1\nx\nINT 0\nOBJ " best "\n1 0 1\nCON 2 0\nb G 2 1 0 1\nd L 1 1 0 1\n"
+static const struct { const char *words, *text; } said[] = {
+    {"the minimum of the objective is at least 3 and at most 3", TWO},
+    {"the minimum of the objective is at least 3", TWO_HEAD "RTP range 3 inf\n" TWO_SOL TWO_DER},
+    {"no solution has an objective below 3; that there is a solution is not said", TWO_HEAD "RTP range 3 inf\nSOL 0\n" TWO_DER},
+    {"there is a solution with an objective of 5 or less", ONE_HEAD("1 0 1") "RTP range -inf 5\nSOL 1\np 1 0 1\nDER 0\n"},
+    {"there is a solution with an objective of 1 or more", "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\nup L 7/2 1 0 2\n"
+     "RTP range 1 inf\nSOL 1\np 1 0 1\nDER 0\n"},
+    {"no solution has an objective above 2; that there is a solution is not said", "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\n"
+     "up L 7/2 1 0 2\nRTP range -inf 2\nSOL 0\nDER 1\nd L 2 OBJ { lin 1 0 1/2 } -1\n"},
+    // a range where there is no solution at all: the last row an absurdity, or what follows from one
+    {"the program has no solution", NONE_HEAD("min") "RTP infeas\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution", NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution", NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 99 OBJ { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution", NONE_HEAD("max") "RTP range -inf -7\nSOL 0\nDER 1\nz L -7 OBJ { lin 2 0 1 1 -1 } -1\n"},
+    // nothing better than a solution: an absurdity that rests on the cut-off
+    {"the minimum of the objective is at least 1 and at most 1",
+     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 2\nc L 0 OBJ { sol } -1\nd G 1 0 { lin 2 0 4/3 2 -4/3 } -1\n"},
+};
+
 static const struct { const char *why, *text; } refused[] = {
+    {"claims nothing", NONE_HEAD("min") "RTP range -inf inf\nSOL 0\nDER 0\n"},
+    {"claims nothing", TWO_HEAD "RTP range -inf inf\n" TWO_SOL TWO_DER},
     // the known defects of viprchk, each as a false claim that it accepts or stumbles over
     {"SOL 0: breaks constraint 5", TWO_HEAD "RTP range -inf 1\nSOL 1\nbad 1 0 1\nDER 0\n"},
     {"continuous", FREE_HEAD "RTP range 1 inf\nSOL 0\nDER 1\nd G 1 1 0 1 { rnd 1 0 1 } -1\n"},
@@ -162,13 +185,24 @@ static void test_accepted(void **state)
         struct check_text file = {"proof.vipr", accepted[i], strlen(accepted[i])};
         if (hear(&r, accepted[i], strlen(accepted[i])) != OK) fail_msg("proof %zu: %s", i, err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
-        assert_null(vipr_contradiction(&file, &arena));
+        assert_null(vipr_contradiction(&file, r.infeasible, &arena));
     }
     struct check_vipr_result r;
     assert_int_equal(hear(&r, TWO, strlen(TWO)), OK);
     assert_string_equal(r.lower, "3");
     assert_string_equal(r.upper, "3");
     assert_true(r.variables == 3 && r.integers == 2 && r.constraints == 6 && r.solutions == 1 && r.derivations == 5 && r.disjunctions == 1 && r.assumptions == 2);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(said); i++) {
+        struct check_vipr_result r;
+        if (hear(&r, said[i].text, strlen(said[i].text)) != OK) fail_msg("proof %zu: %s", i, err.text);
+        if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
+        assert_string_equal(check_vipr_words(&r, &arena), said[i].words);
+    }
 }
 
 static void test_refused(void **state)
@@ -255,7 +289,7 @@ static void test_mutations(void **state)
         const char *text = damage(accepted[random_less(&random, (int64_t)ARRAY_LENGTH(accepted))], &random);
         struct check_text file = {"proof.vipr", text, strlen(text)};
         if (hear(&r, text, strlen(text)) == OK && r.accepted) {
-            const char *why = vipr_contradiction(&file, &arena);
+            const char *why = vipr_contradiction(&file, r.infeasible, &arena);
             if (why) fail_msg("accepted, and there is %s:\n%s", why, text);
             count++;
         } else again++;
@@ -269,6 +303,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_accepted, open_arena, close_arena),
+        cmocka_unit_test_setup_teardown(test_words, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_refused, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_malformed, open_arena, close_arena),
         cmocka_unit_test_setup_teardown(test_limits, open_arena, close_arena),

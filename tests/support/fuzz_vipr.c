@@ -25,7 +25,7 @@ bool fuzz_vipr(const uint8_t *data, size_t size)
     enum status status = check_vipr(&r, &file, WORK_MOST, &arena, &err);
     if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
     if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
-    const char *why = status == OK && r.accepted ? vipr_contradiction(&file, &arena) : NULL;
+    const char *why = status == OK && r.accepted ? vipr_contradiction(&file, r.infeasible, &arena) : NULL;
     if (why) give_up("accepted", why);
     arena_close(&arena);
     return status == OK && r.accepted;

@@ -5,7 +5,8 @@
 #include "solve/check.h"
 
 // NULL: nothing speaks against an accepted file (or the program is too large, or has continuous variables, to say); else what
-// does: a point that should not exist, or is better than the proven limit. Points within -4 .. 4 are tried.
-const char *vipr_contradiction(const struct check_text *file, struct arena *arena);
+// does: a point that should not exist, or is better than the proven limit. Points within -4 .. 4 are tried. infeasible: what
+// the checker says of the program.
+const char *vipr_contradiction(const struct check_text *file, bool infeasible, struct arena *arena);
 
 #endif
