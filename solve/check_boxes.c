@@ -4,20 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "solve/check_halves.h"
 #include "solve/check_parts.h"
-
-// A second half that waits, packed: the numbers of its choices, stages in order.
-struct waiting {
-    struct waiting *next;
-    struct arena_mark mark;
-    int *count, *left;
-    struct check_span *spans;
-};
 
 struct tree {
     struct check_proof *k;
-    struct check_box box;           // at hand
-    struct waiting *waiting;
+    struct check_halves halves;
     int64_t number;                 // of the box at hand
     char where[CHECK_PATH_MAX];
 };
@@ -86,46 +78,50 @@ static enum status read_prices(struct check_proof *k, const struct value *v, con
 // What follows without any bound: before the first round and behind each.
 static enum status couple(struct tree *t, bool *closed)
 {
+    struct check_box *box = &t->halves.box;
     if (*closed) return OK;
-    TRY(check_couple_ranks(&t->k->choices, &t->box));
-    for (int s = 0; s < t->k->p->stages; s++) *closed = *closed || t->box.count[s] == 0;
+    TRY(check_couple_ranks(&t->k->choices, box));
+    for (int s = 0; s < t->k->p->stages; s++) *closed = *closed || box->count[s] == 0;
+    return OK;
+}
+
+static enum status read_round(struct tree *t, const struct value *v, struct check_round *round)
+{
+    static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
+    struct check_proof *k = t->k;
+    bool relaxed = false;
+    *round = (struct check_round){.coefficients = k->coefficients};
+    TRY(value_keys(&k->reader, v, t->where, keys));
+    TRY(value_bool(&k->reader, v, t->where, "relaxed", &relaxed));
+    TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round->by_ranks));
+    TRY(read_weights(k, value_get(v, "weights"), t->where, round));
+    TRY(read_prices(k, value_get(v, "prices"), t->where, round));
+    round->counts = !relaxed;
+    if (round->has_weights && k->result->infeasible)
+        return NOT_PROVEN_HERE(k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
     return OK;
 }
 
 static enum status use_rounds(struct tree *t, const struct value *rounds, bool *closed)
 {
-    static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
     struct check_proof *k = t->k;
+    struct check_round round;
     TRY(value_expect(&k->reader, rounds, t->where, VALUE_ARRAY));
+    TRY(check_remember(&t->halves));
     TRY(couple(t, closed));
     for (const struct value *v = rounds->first; v; v = v->next) {
-        struct check_round round = {.coefficients = k->coefficients};
-        bool relaxed = false;
-        TRY(value_keys(&k->reader, v, t->where, keys));
-        TRY(value_bool(&k->reader, v, t->where, "relaxed", &relaxed));
-        TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round.by_ranks));
-        TRY(read_weights(k, value_get(v, "weights"), t->where, &round));
-        TRY(read_prices(k, value_get(v, "prices"), t->where, &round));
-        round.counts = !relaxed;
-        if (round.has_weights && k->result->infeasible)
-            return NOT_PROVEN_HERE(k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
-        if (!*closed) TRY(check_use_round(k->mixer, &t->box, &round, k->result->bound_ns, closed));
+        TRY(read_round(t, v, &round));
+        if (!*closed) TRY(check_use_round(k->mixer, &t->halves.box, &round, k->result->bound_ns, closed));
         TRY(couple(t, closed));
         k->result->rounds++;
     }
+    check_note(&t->halves, *closed);
     return OK;
 }
 
 // ---- splits
 
-struct property {
-    int rank, layers_below;         // rank -1: not this one
-    int stage;
-    int64_t load_below;             // -1: not this one
-    int first_layer, layers, group, mode, recomputed, gradient, boundary;       // -1: whatever
-};
-
-static enum status read_choice(struct check_proof *k, const struct value *v, const char *where, struct property *to)
+static enum status read_choice(struct check_proof *k, const struct value *v, const char *where, struct check_property *to)
 {
     static const char *const keys[] = {"?first_layer", "?layers", "?group", "?recompute", "?recomputed_layers", "?gradient_option",
         "?boundary_option", NULL};
@@ -143,10 +139,10 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
     return OK;
 }
 
-static enum status read_split(struct check_proof *k, const struct value *v, const char *where, struct property *to)
+static enum status read_split(struct check_proof *k, const struct value *v, const char *where, struct check_property *to)
 {
     static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL}, *const rank_keys[] = {"rank", "layers_below", NULL};
-    *to = (struct property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
     TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
     if (value_get(v, "rank")) {
         TRY(value_keys(&k->reader, v, where, rank_keys));
@@ -161,62 +157,14 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
     return to->load_below >= 0 ? OK : read_choice(k, value_get(v, "choice"), where, to);
 }
 
-static bool is_or_any(int wanted, int found) { return wanted < 0 || wanted == found; }
-
-static bool has_property(const struct property *q, const struct check_choice *c)
+// A half of which nothing is left, or all, is as good as any; a property that tells nothing apart in the whole problem is not.
+static enum status split(struct tree *t, const struct value *v)
 {
-    if (q->load_below >= 0) return c->load < q->load_below;
-    return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) && is_or_any(q->mode, c->mode) &&
-           is_or_any(q->recomputed, c->recomputed) && is_or_any(q->gradient, c->gradient) && is_or_any(q->boundary, c->boundary) &&
-           (c->first < 0 || is_or_any(q->first_layer, c->first));
-}
-
-// The box keeps the choices with the property; those without wait. By a rank's layers: both halves keep all choices.
-static enum status split(struct tree *t, const struct property *q)
-{
-    const struct check_problem *p = t->k->p;
-    struct arena_mark mark = arena_set_mark(t->k->arena);
-    struct waiting *w = TAKE(t->k->arena, 1, struct waiting);
-    size_t total = 0, at = 0;
-    for (int s = 0; s < p->stages; s++) total += (size_t)t->box.count[s];
-    TRY(check_spend(p, t->k->work, total + (uint64_t)p->stages));
-    *w = (struct waiting){t->waiting, mark, TAKE(t->k->arena, p->stages, int), TAKE(t->k->arena, total, int),
-                          arena_grow(t->k->arena, t->box.spans, (size_t)p->ranks, (size_t)p->ranks, sizeof *t->box.spans)};
-    if (q->rank >= 0) {
-        struct check_span *below = &t->box.spans[q->rank], *others = &w->spans[q->rank];
-        if (below->most >= q->layers_below) below->most = q->layers_below - 1;
-        if (others->least < q->layers_below) others->least = q->layers_below;
-    }
-    for (int s = 0; s < p->stages; s++) {
-        int kept = 0;
-        for (int i = 0; i < t->box.count[s]; i++) {
-            int number = t->box.left[s][i];
-            bool stays = s == q->stage && has_property(q, &t->k->choices.items[s][number]);
-            if (stays) t->box.left[s][kept++] = number;
-            if (stays) continue;
-            w->left[at++] = number;
-            w->count[s]++;
-        }
-        if (s == q->stage) t->box.count[s] = kept;
-    }
-    t->waiting = w;
-    return OK;
-}
-
-// The second half that has waited shortest. false: there is none.
-static bool take_waiting(struct tree *t)
-{
-    struct waiting *w = t->waiting;
-    if (!w) return false;
-    struct arena_mark mark = w->mark;
-    for (int s = 0, at = 0; s < t->k->p->stages; at += w->count[s++]) {
-        t->box.count[s] = w->count[s];
-        if (w->count[s]) memcpy(t->box.left[s], w->left + at, (size_t)w->count[s] * sizeof *w->left);
-    }
-    memcpy(t->box.spans, w->spans, (size_t)t->k->p->ranks * sizeof *w->spans);
-    t->waiting = w->next;
-    arena_reset(t->k->arena, mark);
-    return true;
+    struct check_property q;
+    bool splits;
+    TRY(read_split(t->k, v, t->where, &q));
+    TRY(check_split(&t->halves, &q, &splits));
+    return splits ? OK : NOT_PROVEN_HERE(t->k, "%s: its split separates nothing", t->where);
 }
 
 // ---- boxes that are not split
@@ -227,7 +175,7 @@ static bool is_within_spans(const struct tree *t, const struct check_choice *con
     for (int rank = 0; rank < p->ranks; rank++) {
         int layers = 0;
         for (int turn = 0; turn < p->turns; turn++) layers += chosen[check_stage_of(p, rank, turn)]->layers;
-        if (layers < t->box.spans[rank].least || layers > t->box.spans[rank].most) return false;
+        if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most) return false;
     }
     return true;
 }
@@ -238,9 +186,9 @@ static enum status check_leaf(struct tree *t)
     const struct check_choice *chosen[MOST_STAGES];
     bool below;
     for (int s = 0; s < k->p->stages; s++) {
-        if (t->box.count[s] == 0) return OK;
-        if (t->box.count[s] > 1) return NOT_PROVEN_HERE(k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where, s, t->box.count[s]);
-        chosen[s] = &k->choices.items[s][t->box.left[s][0]];
+        if (t->halves.box.count[s] == 0) return OK;
+        if (t->halves.box.count[s] > 1) return NOT_PROVEN_HERE(k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where, s, t->halves.box.count[s]);
+        chosen[s] = &k->choices.items[s][t->halves.box.left[s][0]];
     }
     if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;
     if (k->result->infeasible) return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none", t->where);
@@ -254,7 +202,7 @@ static enum status refuse_open(const struct tree *t)
 {
     int most = 0, stage = 0;
     for (int s = 0; s < t->k->p->stages; s++)
-        if (t->box.count[s] > most) most = t->box.count[s], stage = s;
+        if (t->halves.box.count[s] > most) most = t->halves.box.count[s], stage = s;
     return NOT_PROVEN_HERE(t->k, "%s: not closed by its rounds: stage %d has %d choices left", t->where, stage, most);
 }
 
@@ -270,16 +218,12 @@ static enum status check_box(struct tree *t, const struct value *v, bool *ends)
     TRY(value_bool(r, v, t->where, "leaf", &says_leaf));
     by = value_get(v, "split");
     if ((by != NULL) + says_closed + says_leaf != 1) return check_refuse(r, t->where, "expected one of split, closed and leaf");
-    for (int s = 0; s < t->k->p->stages; s++) closed = closed || t->box.count[s] == 0;
+    for (int s = 0; s < t->k->p->stages; s++) closed = closed || t->halves.box.count[s] == 0;
     TRY(use_rounds(t, value_get(v, "rounds"), &closed));
     *ends = !by;
     t->k->result->splits += by != NULL;
     t->k->result->leaves += says_leaf;
-    if (by) {
-        struct property q;
-        TRY(read_split(t->k, by, t->where, &q));
-        return split(t, &q);
-    }
+    if (by) return split(t, by);
     if (says_leaf && !closed) return check_leaf(t);
     return closed ? OK : refuse_open(t);
 }
@@ -288,20 +232,13 @@ enum status check_boxes(struct check_proof *k, const struct value *boxes)
 {
     struct tree t = {.k = k};
     TRY(value_expect(&k->reader, boxes, "boxes", VALUE_ARRAY));
-    t.box = (struct check_box){TAKE(k->arena, k->p->stages, int *), TAKE(k->arena, k->p->stages, int),
-                               TAKE(k->arena, k->p->ranks, struct check_span)};
-    for (int rank = 0; rank < k->p->ranks; rank++) t.box.spans[rank] = (struct check_span){0, k->p->layers};
-    for (int s = 0; s < k->p->stages; s++) {
-        t.box.count[s] = k->choices.count[s];
-        t.box.left[s] = TAKE(k->arena, t.box.count[s], int);
-        for (int i = 0; i < t.box.count[s]; i++) t.box.left[s][i] = i;
-    }
+    TRY(check_open_halves(&t.halves, &k->choices, k->arena));
     bool more = true;
     for (const struct value *v = boxes->first; v; v = v->next, t.number++) {
         bool ends = false;
         if (!more) return check_refuse(&k->reader, "boxes", "a box stands behind the last half of the last split");
         TRY(check_box(&t, v, &ends));
-        if (ends) more = take_waiting(&t);
+        if (ends) TRY(check_next_half(&t.halves, &more));
     }
     k->result->boxes = t.number;
     return more ? NOT_PROVEN_HERE(k, "boxes: a half of a split is missing: the boxes do not cover the problem") : OK;
