@@ -14,6 +14,8 @@ enum { OPERATIONS_MAX = 1 << 24 };
 int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int micro_batch)
 {
     struct schedule *s = b->schedule;
+    assert(stage >= 0 && stage < b->request->stage_count);
+    assert(s->operation_count < OPERATIONS_MAX);
     s->operations[s->operation_count] =
         (struct operation){symbol_index(b->request->stage_count, kind, symbol_stage), stage, micro_batch};
     return s->operation_count++;
@@ -21,6 +23,7 @@ int add_operation(struct builder *b, int kind, int symbol_stage, int stage, int 
 
 void add_dependence(struct builder *b, int before, int after)
 {
+    assert(before >= 0 && before < b->schedule->operation_count && after >= 0 && after < b->schedule->operation_count && before != after);
     b->schedule->dependences[b->schedule->dependence_count++] = (struct dependence){before, after};
 }
 

@@ -49,6 +49,7 @@ static void push(struct box_search *s, struct open_box box)
         s->spare = arena_grow(s->arena, s->spare, (size_t)s->spare_count, (size_t)capacity + 4, sizeof *s->spare);
         s->capacity = capacity;
     }
+    assert(box.bound_ns >= 0 && box.number >= 0 && box.number < s->r->proof.count);
     int i = s->open++;
     for (; i > 0 && goes_before(&box, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
         s->heap[i] = s->heap[(i - 1) / 2];
@@ -57,6 +58,7 @@ static void push(struct box_search *s, struct open_box box)
 
 static struct open_box pop(struct box_search *s)
 {
+    assert(s->open > 0);
     struct open_box top = s->heap[0], last = s->heap[--s->open];
     int i = 0;
     for (int c; (c = 2 * i + 1) < s->open; i = c) {
@@ -67,6 +69,7 @@ static struct open_box pop(struct box_search *s)
         s->heap[i] = s->heap[c];
     }
     s->heap[i] = last;
+    assert(!s->open || !goes_before(&s->heap[0], &top));        // bounds come in order
     return top;
 }
 
@@ -110,10 +113,12 @@ static struct open_box split(struct box_search *s, struct open_box *box, const s
     if (s->by_ranks)
         memcpy(other.spans, box->spans, (size_t)s->ranks * sizeof *box->spans);
     if (a->branch_rank >= 0) {
+        assert(a->branch_rank < s->ranks && a->branch_layers > box->spans[a->branch_rank].least && a->branch_layers <= box->spans[a->branch_rank].most);
         box->spans[a->branch_rank].most = a->branch_layers - 1;
         other.spans[a->branch_rank].least = a->branch_layers;
         return other;
     }
+    assert(a->branch_stage >= 0 && a->branch_stage < s->stages && a->branch_choice < s->c->stages[a->branch_stage].count);
     const struct stage_choices *stage = &s->c->stages[a->branch_stage];
     for (int i = 0; i < stage->count; i++)
         (is_first_half(a, &stage->items[i], i) ? box : &other)->mask[s->first_choice[a->branch_stage] + i] = false;
@@ -124,6 +129,7 @@ static void keep_plan(struct box_search *s, const struct box_answer *a)
 {
     if (a->found_ns >= s->r->best_ns)
         return;
+    assert(a->found_ns > 0);
     s->r->best_ns = a->found_ns;
     s->r->found_better = true;
     memcpy(s->r->found, a->found, (size_t)s->stages * sizeof *a->found);
@@ -157,6 +163,7 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->claim_ns = smaller(ended_ns, NEVER_NS);
     s->ended_ns = smaller(s->ended_ns, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
+    assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
         box->steps = r->steps;
@@ -173,6 +180,8 @@ static void split_box(struct box_search *s, struct open_box *box, const struct b
     struct open_box other = split(s, box, a);
     box->number = box_proof_add(p, box->mask, s->choice_count, box->spans, s->ranks, s->result_arena);
     other.number = box_proof_add(p, other.mask, s->choice_count, other.spans, s->ranks, s->result_arena);
+    assert(box->number > parent && other.number == box->number + 1);
+    assert(other.bound_ns == box->bound_ns);
     p->records[parent].first_part = box->number;
     p->records[box->number].parent = p->records[other.number].parent = parent;
     struct box_record *r = &p->records[parent];
@@ -272,6 +281,8 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
         stopped = !dive(&s, pop(&s));
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
+    assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
+    assert(!r->finished || r->bound_ns >= closing_ns(&s));
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
     struct box_proof *p = &r->proof;

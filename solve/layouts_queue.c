@@ -15,6 +15,7 @@ void queue_push(struct queue *q, struct candidate *c)
         q->heap = arena_grow(q->arena, q->heap, (size_t)q->count, (size_t)capacity, sizeof *q->heap);
         q->capacity = capacity;
     }
+    assert(c->bound_ns >= 0 && c->number >= 0);
     int at = q->count++;
     for (; at > 0 && before(c, q->heap[(at - 1) / 2]); at = (at - 1) / 2) q->heap[at] = q->heap[(at - 1) / 2];
     q->heap[at] = c;
@@ -36,5 +37,6 @@ struct candidate *queue_pop(struct queue *q)
         at = child;
     }
     q->heap[at] = moved;
+    assert(!q->count || !before(q->heap[0], first));        // bounds come in order
     return first;
 }

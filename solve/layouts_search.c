@@ -193,7 +193,10 @@ static void sort_open(struct search *s)
         if (layouts_fate(l, i) == FATE_OPEN) places[s->order_count++] = (struct place){l->value[i], i};
     qsort(places, (size_t)s->order_count, sizeof *places, by_bound);
     s->order = TAKE(s->arena, s->order_count, int64_t);
-    for (int64_t i = 0; i < s->order_count; i++) s->order[i] = places[i].number;
+    for (int64_t i = 0; i < s->order_count; i++) {
+        assert(i == 0 || places[i - 1].bound_ns <= places[i].bound_ns);
+        s->order[i] = places[i].number;
+    }
 }
 
 // ---- the window: the next layouts in line, with their degrees at hand
@@ -225,6 +228,7 @@ static void widen(struct search *s)
     qsort(sorted, (size_t)count, sizeof(struct candidate *), by_number);
     struct filling f = {sorted, sorted + count};
     space_each(&s->problem->job.space, &s->limits, fill_visit, &f);
+    assert(f.next == f.end);            // the space has every number
     for (int64_t i = 0; i < count; i++) queue_push(&s->queue, &all[i]);
 }
 
@@ -302,6 +306,7 @@ static void follow(struct search *s, const struct candidate *c, const struct can
         s->followers = arena_grow(s->arena, s->followers, (size_t)s->follower_count, (size_t)capacity, sizeof *s->followers);
         s->follower_capacity = capacity;
     }
+    assert(c->number != other->number);
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
 
@@ -371,6 +376,7 @@ static void take_plan(struct search *s, const struct plan *plan, int64_t number)
     if (!plan->stage_count) return;
     bool better = !s->best.stage_count || plan->iteration_ns < s->best.iteration_ns
                || (plan->iteration_ns == s->best.iteration_ns && number < s->best_number);
+    assert(plan->iteration_ns > 0 && number >= 0 && number < s->layouts->count);
     if (better) s->best = *plan, s->best_number = number;
 }
 
@@ -662,6 +668,8 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
     plan->bound_ns = bound_stated(plan->bound_ns, plan->iteration_ns, plan->stage_count ? s->shown_bound_ns : 0);
     l->iteration_ns = plan->iteration_ns, l->bound_ns = plan->bound_ns;
     l->chosen = plan->stage_count ? s->best_number : -1;
+    assert(l->chosen >= -1 && l->chosen < l->count);
+    assert(!plan->stage_count || layouts_fate(l, l->chosen) != FATE_REFUSED);
     settle_work(s);
     layouts_count(l);
 }

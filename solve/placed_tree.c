@@ -3,6 +3,7 @@
 // its own (placed_view.h) that boxes of choices solve (eliminate_search.h): the layers are decided anew under every part.
 // Best bound first, deeper parts first among equals. Of replicas, and of nodes whose links are all alike, one order is
 // tried; where all ranks stand, the choices are split until no replica can be quicker than the best plan.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/eliminate_search.h"
@@ -277,6 +278,7 @@ static bool is_repeated(const struct place_tree *t, int node)
 
 static void close_part(struct place_tree *t, const struct part *x)
 {
+    assert(x->depth >= 0 && x->depth <= t->places);
     if (x->depth == t->places) {
         count_left(t, x->node);
         settle(t, x->node, NULL);
@@ -293,6 +295,7 @@ static void close_part(struct place_tree *t, const struct part *x)
         }
         memcpy(node, x->node, (size_t)t->places * sizeof *node);
         node[place] = i;
+        assert(t->left[i] > 0);
         t->left[i]--;
         struct arena_mark mark = arena_set_mark(t->scratch);
         int64_t bound = larger(x->bound_ns, look(t, node, x->depth % t->p->replicas, NULL, BOXES_OF_PART, t->scratch).bound_ns);
@@ -301,6 +304,7 @@ static void close_part(struct place_tree *t, const struct part *x)
             note_ended(t, bound);
             continue;
         }
+        assert(bound >= x->bound_ns);
         push(t, (struct part){bound, x->depth + 1, t->numbered++, node});
         node = TAKE(t->arena, t->places, int);
     }
@@ -327,5 +331,6 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
     }
     int64_t proven = smaller(smaller(best->time_ns, t.ended_ns), smaller(t.given_up_ns, NEVER_NS));
     if (t.open) proven = smaller(proven, t.heap[0].bound_ns);
+    assert(proven >= 0);
     return larger(proven, bound_ns);
 }

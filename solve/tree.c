@@ -49,6 +49,7 @@ static struct box pop(struct tree *t)
         t->open[i] = t->open[c];
     }
     t->open[i] = last;
+    assert(!t->open_count || t->open[0].bound_ns >= top.bound_ns);
     return top;
 }
 
