@@ -233,6 +233,12 @@ layers:
 trusted: $(BIN)/plumbline
 	@sh tests/trusted.sh $(OUT)
 
+# The same into docs/PROOFS.md.
+trusted-write: $(BIN)/plumbline
+	@sh tests/trusted.sh $(OUT) > $(OUT)/trusted && awk -v made=$(OUT)/trusted ' \
+	    /^\| (level \| what|claim \| levels)/ { old = 1; while ((getline line < made) > 0 && line != "") print line } \
+	    !/^\|/ { old = 0 } !old' docs/PROOFS.md > $(OUT)/proofs && cat $(OUT)/proofs > docs/PROOFS.md
+
 # Speed on the chain family, and beside CBC and HiGHS where they are found: BENCH_SET=quick|full, BENCH_LIMIT_S=60
 $(OUT)/bench-separate: $(OUT)/tests/bench/separate.o $(OUT)/libplumbline.a
 	$(SAY) ld $@
@@ -298,7 +304,7 @@ fuzz-%: build/fuzz/fuzz
 clean:
 	rm -rf build bin
 
-.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted install clean test-exact test-mutations
+.PHONY: gpu-programs gpu-pack test-fused bench heldback all tests check test test-asan demo setup layers trusted trusted-write install clean test-exact test-mutations
 .SECONDARY:
 
 -include $(shell find $(OUT) -name '*.d' 2>/dev/null)
