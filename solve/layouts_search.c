@@ -376,7 +376,7 @@ static void take_plan(struct search *s, const struct plan *plan, int64_t number)
     if (!plan->stage_count) return;
     bool better = !s->best.stage_count || plan->iteration_ns < s->best.iteration_ns
                || (plan->iteration_ns == s->best.iteration_ns && number < s->best_number);
-    assert(plan->iteration_ns > 0 && number >= 0 && number < s->layouts->count);
+    assert(plan->iteration_ns >= 0 && number >= 0 && number < s->layouts->count);
     if (better) s->best = *plan, s->best_number = number;
 }
 

@@ -77,7 +77,7 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     for (int i = 0; i < t->plan_count; i++)
         if (!memcmp(t->plans[i].chosen, plan->chosen, size)) return;
     if (at == s->settings->plan_count && plan->time_ns >= t->plans[at - 1].time_ns) return;
-    assert(plan->time_ns > 0);
+    assert(plan->time_ns >= 0);
     if (at < s->settings->plan_count) t->plan_count++;
     else at--;
     for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--) t->plans[at] = t->plans[at - 1];

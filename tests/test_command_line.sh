@@ -314,8 +314,8 @@ echo >> moved/cluster.json
 gives 20 verify moved/plan.json
 says moved/cluster.json out
 rm moved/job.json
-gives 20 verify moved/plan.json
-says moved/job.json out
+gives 2 verify moved/plan.json
+says moved/job.json err
 
 # ---- report, import, formulate
 for format in text trace megatron; do
