@@ -105,7 +105,9 @@ static void find_checkers(struct layout_truth *l, struct space_truth *t)
 {
     struct error err = {OK, ""};
     struct check_pricer pricers[2];
-    l->space = &t->space;
+    struct check_space *space = TAKE(t->arena, 1, struct check_space);
+    *space = t->space;              // it outlives *t, which is copied
+    l->space = space;
     CHECK_OK(space_pricers_open(pricers, t->problem, t->arena, &err));
     l->pricer = pricers[0];
     if (!check_space_refusal(&t->space, &l->own)) l->tables = tables_of(l, &pricers[0]), l->dear_tables = tables_of(l, &pricers[1]);
