@@ -32,6 +32,10 @@ struct option {
     const char *help;
 };
 
+// For commands that hear files that nobody vouches for: what goes to memory_limit.
+#define MEMORY_OPTION(mib) \
+    {"--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL, "MiB of memory beside 24 bytes for each of the files' (48)"}
+
 // Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max; more or fewer than
 // operand_min..operand_max is an error. `usage` is the first line of the help. BAD_INPUT names the word.
 // "--help" prints the usage and the table to stdout and sets *helped: the command returns at once.
