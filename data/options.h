@@ -46,6 +46,10 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
 // stdout is the result, stderr the log.
 typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
 
+// Around a command that hears files that nobody vouches for: each file is read once, however often it is asked for, and a
+// limit of memory that the command sets ends with it.
+enum status command_hear(command_function *function, int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
+
 // Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr ("PROGRAM NAME: why") what
 // went wrong, and returns the exit code.
 int command_run(const char *program, const char *name, command_function *function, int argc, char **argv);

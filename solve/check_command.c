@@ -326,7 +326,6 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
     if (helped) return OK;
-    arena->holds_files = true;
     memory_limit((size_t)memory_mib << 20);
     if (is_vipr(paths[0]) && (count > 1 || to.verdict || to.statement))
         return fail(err, BAD_INPUT, "%s: a VIPR file stands alone: no priced document, no -o, no --statement", paths[0]);
@@ -346,7 +345,5 @@ static enum status hear(int argc, char **argv, int *exit_code, struct arena *are
 
 enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
-    enum status status = hear(argc, argv, exit_code, arena, err);
-    memory_limit(0);
-    return status;
+    return command_hear(hear, argc, argv, exit_code, arena, err);
 }
