@@ -38,7 +38,7 @@ long memory_taken(void) { return taken; }
 
 void memory_limit(size_t bytes)
 {
-    limit = bytes;
+    limit = bytes ? held + bytes : 0;
     limit_is_met = false;
 }
 
@@ -110,13 +110,14 @@ void arena_reset(struct arena *arena, struct arena_mark mark)
     }
     if (arena->block)
         arena->block->used = mark.used;
+    arena->files = mark.files;
 }
 
 void arena_close(struct arena *arena) { arena_reset(arena, (struct arena_mark){0}); }
 
 struct arena_mark arena_set_mark(struct arena *arena)
 {
-    return (struct arena_mark){arena->block, arena->block ? arena->block->used : 0, arena->deferred};
+    return (struct arena_mark){arena->block, arena->block ? arena->block->used : 0, arena->deferred, arena->files};
 }
 
 static void *try_take(struct arena *arena, size_t count, size_t size)

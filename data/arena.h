@@ -11,17 +11,31 @@
 
 struct arena_block;
 struct arena_deferred;
+struct file_held;
 
 struct arena {
     struct arena_block *block;          // newest first
     struct arena_deferred *deferred;    // newest first
     jmp_buf *exit;                      // where exhaustion leaves to, with value 1; NULL: abort()
+    bool holds_files;                   // set: file_read (data/file.h) reads each file once; asked again it has the same bytes
+    struct file_held *files;
 };
 
 struct arena_mark {
     struct arena_block *block;
     size_t used;
     struct arena_deferred *deferred;
+    struct file_held *files;
+};
+
+// What file_read keeps of a file in an arena that holds files: under its absolute path. What is parsed of it, by whoever asks
+// for it more than once, lives in an arena of its own.
+struct file_held {
+    struct file_held *older;
+    const char *path, *text;
+    size_t size;
+    struct arena *own;
+    void *parsed;
 };
 
 void arena_open(struct arena *arena, jmp_buf *exit);
@@ -49,9 +63,9 @@ void arena_reset(struct arena *arena, struct arena_mark mark);
 void memory_fail_at(long n);
 long memory_taken(void);                // takings since the last memory_fail_at()
 
-// A limit for what hears files that nobody vouches for, of all arenas of the process together; 0: none. Beyond it memory
-// counts as exhausted. file_read allows so much more for each byte that it reads, while there is a limit.
-enum { MEMORY_BASE_BYTES = 48 << 20, MEMORY_FOR_A_BYTE = 24 };
+// A limit for what hears files that nobody vouches for, of all arenas of the process together, beyond what they hold now; 0:
+// none. Beyond it memory counts as exhausted. While there is a limit file_read allows so much more for each byte that it reads.
+enum { MEMORY_BASE_MIB = 48, MEMORY_FOR_A_BYTE = 24 };
 void memory_limit(size_t bytes);
 void memory_allow(size_t bytes);        // raises the limit, where there is one
 size_t memory_limit_now(void);

@@ -6,6 +6,16 @@
 
 bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
 
+enum status command_hear(command_function *function, int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    arena->holds_files = true;
+    enum status status = function(argc, argv, exit_code, arena, err);
+    arena->holds_files = false;
+    arena->files = NULL;
+    memory_limit(0);
+    return status;
+}
+
 static void fail_for_memory(struct error *err)
 {
     if (!memory_limit_is_met()) fail(err, SYSTEM, "out of memory");

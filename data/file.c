@@ -55,7 +55,45 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
     return OK;
 }
 
-enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+// The absolute form without ".", ".." and doubled slashes; the file itself need not exist.
+static const char *path_absolute(const char *path, struct arena *arena)
+{
+    char folder[4096] = "";
+    const char *whole = path;
+    if (*path != '/') {
+        if (!getcwd(folder, sizeof folder)) return NULL;
+        whole = arena_print(arena, "%s/%s", folder, path);
+    }
+    char *clean = arena_take(arena, strlen(whole) + 2, 1);
+    size_t n = 0;
+    for (const char *p = whole; *p;) {
+        while (*p == '/') p++;
+        size_t length = strcspn(p, "/");
+        if (length == 2 && p[0] == '.' && p[1] == '.') {
+            while (n > 0 && clean[--n] != '/') {}
+        } else if (length > 0 && !(length == 1 && p[0] == '.')) {
+            clean[n++] = '/';
+            memcpy(clean + n, p, length);
+            n += length;
+        }
+        p += length;
+    }
+    clean[n] = '\0';
+    return clean;
+}
+
+// ---- files that are held
+
+static void close_arena(void *arena) { arena_close(arena); }
+
+static const struct file_held *find_held(const char *path, struct arena *arena)
+{
+    const struct file_held *h = arena->files;
+    while (h && strcmp(h->path, path)) h = h->older;
+    return h;
+}
+
+static enum status read_file(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
 {
     int *fd = TAKE(arena, 1, int);
     *fd = -1;
@@ -68,6 +106,21 @@ enum status file_read(const char *path, const char **text, size_t *size, struct 
     enum status status = read_all(*fd, path, bytes, *size, err);
     release_descriptor(fd);
     return status;
+}
+
+enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+{
+    const char *whole = arena->holds_files ? path_absolute(path, arena) : NULL;
+    const struct file_held *held = whole ? find_held(whole, arena) : NULL;
+    if (held) return *text = held->text, *size = held->size, OK;
+    TRY(read_file(path, text, size, arena, err));
+    if (!whole) return OK;
+    struct file_held *now = TAKE(arena, 1, struct file_held);
+    *now = (struct file_held){arena->files, whole, *text, *size, TAKE(arena, 1, struct arena), NULL};
+    arena_open(now->own, arena->exit);
+    arena_defer(arena, close_arena, now->own);
+    arena->files = now;
+    return OK;
 }
 
 static void close_stream(void *file) { fclose(file); }
@@ -187,33 +240,6 @@ const char *path_beside(const char *base, const char *path, struct arena *arena)
     const char *slash = strrchr(base, '/');
     if (*path == '/' || !slash) return arena_copy_text(arena, path);
     return arena_print(arena, "%.*s%s", (int)(slash - base + 1), base, path);
-}
-
-// The absolute form without ".", ".." and doubled slashes; the file itself need not exist.
-static const char *path_absolute(const char *path, struct arena *arena)
-{
-    char folder[4096] = "";
-    const char *whole = path;
-    if (*path != '/') {
-        if (!getcwd(folder, sizeof folder)) return NULL;
-        whole = arena_print(arena, "%s/%s", folder, path);
-    }
-    char *clean = arena_take(arena, strlen(whole) + 2, 1);
-    size_t n = 0;
-    for (const char *p = whole; *p;) {
-        while (*p == '/') p++;
-        size_t length = strcspn(p, "/");
-        if (length == 2 && p[0] == '.' && p[1] == '.') {
-            while (n > 0 && clean[--n] != '/') {}
-        } else if (length > 0 && !(length == 1 && p[0] == '.')) {
-            clean[n++] = '/';
-            memcpy(clean + n, p, length);
-            n += length;
-        }
-        p += length;
-    }
-    clean[n] = '\0';
-    return clean;
 }
 
 const char *path_relative(const char *from, const char *to, struct arena *arena)

@@ -10,6 +10,17 @@ enum { CERTIFICATE_MOST = 1 << 26, DOCUMENT_MOST = 1 << 26 };
 
 // ---- the envelope
 
+// A file that the arena holds is parsed once.
+enum status check_parse_text(const struct reader *r, const struct check_text *text, struct value **root, struct arena *arena)
+{
+    struct file_held *held = arena->files;
+    while (held && held->text != text->text) held = held->older;
+    if (!held) return check_parse(r, text->text, text->size, root, arena);
+    if (!held->parsed) TRY(check_parse(r, text->text, text->size, (struct value **)&held->parsed, held->own));
+    *root = held->parsed;
+    return OK;
+}
+
 enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash)
 {
     static const char *const keys[] = {"role", "path", "sha256", NULL};
@@ -54,7 +65,7 @@ enum status check_read_envelope(const struct reader *r, const struct check_text 
     static const char *const kinds[] = {"plumbline.certificate", NULL};
     int kind, version = 0;
     if (certificate->size > CERTIFICATE_MOST) return check_refuse(r, "", "larger than %d bytes", CERTIFICATE_MOST);
-    TRY(check_parse(r, certificate->text, certificate->size, root, arena));
+    TRY(check_parse_text(r, certificate, root, arena));
     TRY(value_expect(r, *root, "", VALUE_OBJECT));
     TRY(value_name(r, value_get(*root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, *root, "", keys));
@@ -80,7 +91,7 @@ enum status check_list_sources(struct check_source **list, int *count, const str
     struct value *root;
     *count = 0;
     if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
-    TRY(check_parse(&r, document->text, document->size, &root, arena));
+    TRY(check_parse_text(&r, document, &root, arena));
     TRY(value_expect(&r, root, "", VALUE_OBJECT));
     const struct value *sources = value_get(root, "made_from");
     if (!sources) return OK;
@@ -100,7 +111,7 @@ enum status check_is_problem(bool *is_problem, const struct check_text *document
     struct value *root;
     int kind;
     if (document->size > DOCUMENT_MOST) return check_refuse(&r, "", "larger than %d bytes", DOCUMENT_MOST);
-    TRY(check_parse(&r, document->text, document->size, &root, arena));
+    TRY(check_parse_text(&r, document, &root, arena));
     TRY(value_expect(&r, root, "", VALUE_OBJECT));
     TRY(value_name(&r, value_get(root, "kind"), "kind", kinds, &kind));
     *is_problem = kind == 1;
@@ -220,9 +231,9 @@ static enum status confirm(const struct check_problem *p, const struct reader *c
 static enum status hear(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
                         const struct check_basis *basis, uint64_t *work, struct arena *arena, struct error *err)
 {
-    const struct reader r = {certificate->file, err};
+    const struct reader r = {certificate->file, err}, of_priced = {priced->file, err};
     struct check_problem *problem = TAKE(arena, 1, struct check_problem);
-    struct value *root;
+    struct value *root, *tables;
     const char *path, *hash;
     char found[CHECK_HASH];
     TRY(check_read_envelope(&r, certificate, &root, arena));
@@ -233,7 +244,8 @@ static enum status hear(struct check_result *result, const struct check_text *ce
     const struct value *proof = value_get(root, "proof");
     if (!proof) return check_refuse(&r, "", "is about a space of layouts, or about placements: expected its problem beside it");
     TRY(check_read_claims(&r, proof, result));
-    TRY(check_read_problem(problem, priced->file, priced->text, priced->size, arena, err));
+    TRY(check_parse_text(&of_priced, priced, &tables, arena));
+    TRY(check_read_tables(problem, priced->file, tables, arena, err));
     result->problem = problem;
     if (basis) TRY(confirm(problem, &r, value_get(root, "made_from"), basis, result));
     return check_one_proof(&r, proof, problem, result, work, arena);

@@ -1,7 +1,5 @@
 // plumbline check: hears a certificate and says what it verified, what it assumed, and how long that took.
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,29 +16,6 @@ command_function command_check;
 
 static const char usage[] = "plumbline check CERTIFICATE.json [PRICED.json | PROBLEM.json] [-o CHECKED.json] [--statement FILE]\n"
                             "       plumbline check FILE.vipr";
-
-enum { FILE_MOST = 1 << 28 };
-
-static void close_file(void *file) { fclose(file); }
-
-static enum status read_whole(struct check_text *to, const char *path, struct arena *arena, struct error *err)
-{
-    FILE *file = fopen(path, "rb");
-    size_t capacity = 1 << 16, size = 0;
-    if (!file) return fail(err, BAD_INPUT, "%s: %s", path, strerror(errno));
-    arena_defer(arena, close_file, file);
-    char *text = TAKE(arena, capacity, char);
-    for (size_t got; (got = fread(text + size, 1, capacity - size, file)) > 0;) {
-        size += got;
-        if (size > FILE_MOST) return fail(err, BAD_INPUT, "%s: larger than 256 MiB", path);
-        if (size < capacity) continue;
-        text = arena_grow(arena, text, size, 2 * capacity, 1);
-        capacity *= 2;
-    }
-    if (ferror(file)) return fail(err, BAD_INPUT, "%s: cannot be read", path);
-    *to = (struct check_text){path, text, size};
-    return OK;
-}
 
 // As seen from the folder of the certificate.
 static const char *beside(const char *certificate, const char *path, struct arena *arena)
@@ -62,7 +37,7 @@ static enum status read_named(struct check_text *priced, const struct check_text
 {
     const char *path;
     TRY(check_priced_path(&path, certificate, arena, err));
-    return read_whole(priced, beside(certificate->file, path, arena), arena, err);
+    return space_read_file(priced, beside(certificate->file, path, arena), arena, err);
 }
 
 // ---- a problem and what it names
@@ -75,14 +50,14 @@ static enum status read_sources(struct check_input sources[SOURCES], const struc
     static const char *const roles[SOURCES] = {"problem", "model", "cluster", "costs", "job"};
     const struct reader r = {problem->file, err};
     struct value *root;
-    TRY(check_parse(&r, problem->text, problem->size, &root, arena));
+    TRY(check_parse_text(&r, problem, &root, arena));
     TRY(value_expect(&r, root, "", VALUE_OBJECT));
     sources[0] = (struct check_input){roles[0], *problem};
     for (int i = 1; i < SOURCES; i++) {
         const struct value *path = value_get(root, roles[i]);
         TRY(value_expect(&r, path, roles[i], VALUE_TEXT));
         sources[i].role = roles[i];
-        TRY(read_whole(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
+        TRY(space_read_file(&sources[i].text, beside(problem->file, path->text, arena), arena, err));
     }
     return OK;
 }
@@ -122,22 +97,25 @@ static enum status hear_problem(struct check_result *result, const struct check_
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
 
-// Problems that the document says it was made from, whose files are there: of a kind that a certificate can be about.
-static enum status check_named_problems(const struct check_text *document, struct arena *arena, struct error *err)
+// The problem that the document says it was made from, if its file is there: of a kind that a certificate can be about. seen:
+// the hash of the one that was looked at last.
+static enum status check_named_problem(const struct check_text *document, char seen[CHECK_HASH], struct arena *arena, struct error *err)
 {
-    struct check_source *sources;
+    struct check_source *sources, *named = NULL;
     struct error unread = {OK, ""};
+    struct check_text text;
     int count;
     if (check_list_sources(&sources, &count, document, arena, &unread) != OK) return OK;
     for (int i = 0; i < count; i++) {
-        struct check_text text;
-        char hash[CHECK_HASH];
-        const char *path = beside(document->file, sources[i].path, arena);
-        if (strcmp(sources[i].role, "problem") || read_whole(&text, path, arena, &unread) != OK) continue;
-        check_hash(text.text, text.size, hash);
-        if (!strcmp(hash, sources[i].sha256)) TRY(space_check_kind_of(path, arena, err));
+        if (strcmp(sources[i].role, "problem")) continue;
+        if (named) return fail(err, BAD_INPUT, "%s: made_from: names two documents of role problem", document->file);
+        named = &sources[i];
     }
-    return OK;
+    if (!named || !strcmp(seen, named->sha256)) return OK;
+    const char *path = beside(document->file, named->path, arena);
+    if (space_read_file(&text, path, arena, &unread) != OK) return OK;
+    check_hash(text.text, text.size, seen);
+    return strcmp(seen, named->sha256) ? OK : space_check_kind_of(path, arena, err);
 }
 
 // given: a priced document, the problem, or NULL: then the priced document is the one that the certificate names.
@@ -145,14 +123,16 @@ static enum status hear_one(struct check_hearing *h, struct check_result *result
                             struct error *err)
 {
     struct check_text *priced = TAKE(arena, 1, struct check_text), *file = TAKE(arena, 1, struct check_text);
+    char seen[CHECK_HASH] = "";
     bool is_problem = false;
-    if (given) TRY(read_whole(file, given, arena, err));
+    if (given) TRY(space_read_file(file, given, arena, err));
     if (given) TRY(check_is_problem(&is_problem, file, arena, err));
     if (given && !is_problem) priced = file;
     else TRY(read_named(priced, h->certificate, arena, err));
     h->priced = priced;
-    TRY(check_named_problems(h->certificate, arena, err));
-    TRY(check_named_problems(priced, arena, err));
+    if (is_problem) check_hash(file->text, file->size, seen);       // it will be asked itself
+    TRY(check_named_problem(h->certificate, seen, arena, err));
+    TRY(check_named_problem(priced, seen, arena, err));
     if (!is_problem) return check_certificate(result, h->certificate, priced, work_limit, arena, err);
     h->problem = file;
     return hear_problem(result, h->certificate, priced, file, work_limit, arena, err);
@@ -207,7 +187,7 @@ static enum status hear_space(const struct check_text *certificate, const char *
     struct check_space_result result;
     struct check_text problem;
     if (!problem_path) return fail(err, BAD_INPUT, "%s: is about a space of layouts: expected its problem beside it", certificate->file);
-    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open(&space, pricers, problem_path, sources, SOURCES, arena, err));
     TRY(check_space_certificate(&result, certificate, sources, SOURCES, &space, pricers, work_limit, arena, err));
@@ -247,7 +227,7 @@ static enum status hear_places(const struct check_text *certificate, const char 
     struct check_result result;
     struct check_text problem;
     if (!problem_path) return fail(err, BAD_INPUT, "%s: is about placements: expected its problem beside it", certificate->file);
-    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     TRY(space_open_places(&places, problem_path, sources, SOURCES, arena, err));
     TRY(check_places_certificate(&result, certificate, sources, SOURCES, &places, work_limit, arena, err));
@@ -271,7 +251,7 @@ static enum status hear_vipr(const char *path, int64_t work_limit, const struct 
 {
     struct check_text file;
     struct check_vipr_result r;
-    TRY(read_whole(&file, path, arena, err));
+    TRY(space_read_file(&file, path, arena, err));
     TRY(check_vipr(&r, &file, (uint64_t)work_limit, arena, err));
     int64_t us = microseconds_since(start);
     *exit_code = r.accepted ? 0 : 1;
@@ -293,7 +273,7 @@ static enum status hear_claim(struct check_result *result, const struct check_te
     enum check_certificate_kind kind;
     struct check_text problem, priced;
     TRY(check_certificate_kind(&kind, certificate, arena, err));
-    TRY(read_whole(&problem, problem_path, arena, err));
+    TRY(space_read_file(&problem, problem_path, arena, err));
     TRY(read_sources(sources, &problem, arena, err));
     if (kind == CERTIFICATE_OF_SPACE) {
         struct check_space space;
@@ -318,18 +298,18 @@ enum status check_claim_of(struct check_claim *claim, const char *certificate_pa
 {
     struct check_text certificate;
     struct check_result *result = TAKE(arena, 1, struct check_result);
-    TRY(read_whole(&certificate, certificate_path, arena, err));
+    TRY(space_read_file(&certificate, certificate_path, arena, err));
     TRY(hear_claim(result, &certificate, problem_path, arena, err));
     *claim = (struct check_claim){result->accepted, result->accepted ? "" : result->reason, result->infeasible, -1};
     if (result->accepted && !result->infeasible) claim->bound_ns = result->bound_ns;
     return OK;
 }
 
-enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status hear(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     const char *paths[2];
     int count;
-    int64_t work_limit = CHECK_WORK_DEFAULT;
+    int64_t work_limit = CHECK_WORK_DEFAULT, memory_mib = MEMORY_BASE_MIB;
     bool helped;
     enum check_certificate_kind kind;
     struct outputs to = {NULL, NULL};
@@ -337,6 +317,7 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
         {"-o", OPTION_TEXT, &to.verdict, 0, 0, NULL, "write the verdict as a document, for plumbline report --format latex or csv"},
         {"--statement", OPTION_TEXT, &to.statement, 0, 0, NULL, "write what is proven, in words, on a page, with the hashes of all inputs"},
         {"--work-limit", OPTION_INT, &work_limit, 1, 1e18, NULL, "steps after which nothing counts as proven (default 10^11)"},
+        MEMORY_OPTION(&memory_mib),
     };
     struct check_text certificate;
     struct check_result result;
@@ -345,11 +326,12 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     clock_gettime(CLOCK_MONOTONIC, &start);
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), paths, 1, 2, &count, &helped, err));
     if (helped) return OK;
+    memory_limit((size_t)memory_mib << 20);
     if (is_vipr(paths[0]) && (count > 1 || to.verdict || to.statement))
         return fail(err, BAD_INPUT, "%s: a VIPR file stands alone: no priced document, no -o, no --statement", paths[0]);
     if (is_vipr(paths[0])) return hear_vipr(paths[0], work_limit, &start, exit_code, arena, err);
     if (is_stdout(to.verdict) && is_stdout(to.statement)) return fail(err, BAD_INPUT, "--statement: - is taken by -o already");
-    TRY(read_whole(&certificate, paths[0], arena, err));
+    TRY(space_read_file(&certificate, paths[0], arena, err));
     TRY(check_certificate_kind(&kind, &certificate, arena, err));
     if (kind != CERTIFICATE_OF_LAYOUT && to.verdict) return fail(err, BAD_INPUT, "-o: expected a certificate of one layout, found one of a space, or about placements");
     if (kind == CERTIFICATE_OF_PLACES) return hear_places(&certificate, count > 1 ? paths[1] : NULL, to.statement, (uint64_t)work_limit, &start, exit_code, arena, err);
@@ -359,4 +341,9 @@ enum status command_check(int argc, char **argv, int *exit_code, struct arena *a
     TRY(tell(&hearing, &to, arena, err));
     *exit_code = result.accepted ? 0 : 1;
     return OK;
+}
+
+enum status command_check(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    return command_hear(hear, argc, argv, exit_code, arena, err);
 }

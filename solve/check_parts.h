@@ -10,6 +10,7 @@ enum { CHECK_HASH = 65 };
 void check_hash(const char *text, size_t size, char hex[CHECK_HASH]);       // SHA-256
 
 // ---- check.c: the envelope, and a proof in it
+enum status check_parse_text(const struct reader *r, const struct check_text *text, struct value **root, struct arena *arena);
 enum status check_read_envelope(const struct reader *r, const struct check_text *certificate, struct value **root, struct arena *arena);
 enum status check_read_source(const struct reader *r, const struct value *v, const char **role, const char **path, const char **hash);
 // Each input is stated with its own hash, in the first list or the second (NULL: there is none), and nowhere with another.

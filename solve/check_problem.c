@@ -350,15 +350,21 @@ static enum status refuse_kinds(const struct reader *r, const struct value *root
 enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
                                struct error *err)
 {
+    const struct reader r = {file, err};
+    struct value *root;
+    TRY(check_parse(&r, text, size, &root, arena));
+    return check_read_tables(p, file, root, arena, err);
+}
+
+enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root, struct arena *arena, struct error *err)
+{
     static const char *const keys[] = {"kind", "version", "?made_by", "?made_from", "name", "layout", "stage_count",
         "micro_batches", "layer_count", "devices_per_stage", "recompute", "boundary_options", "gradient_options", "groups", "runs",
         "cuts", "?embedding_sync_ns", "?local_forward_ns", "?local_backward_ns", "?local_bytes", "?budget", "?rules", "?objective", "?places", NULL};
     static const char *const kinds[] = {"plumbline.priced", NULL};
-    struct value *root;
     int version = 0, kind, stage_count = 0;
     *p = (struct check_problem){.reader = {file, err}};
     const struct reader *r = &p->reader;
-    TRY(check_parse(r, text, size, &root, arena));
     TRY(value_expect(r, root, "", VALUE_OBJECT));
     TRY(value_name(r, get(root, "kind"), "kind", kinds, &kind));
     TRY(value_keys(r, root, "", keys));

@@ -100,6 +100,8 @@ struct check_problem {
 
 enum status check_read_problem(struct check_problem *p, const char *file, const char *text, size_t size, struct arena *arena,
                                struct error *err);
+enum status check_read_tables(struct check_problem *p, const char *file, const struct value *root, struct arena *arena,
+                              struct error *err);      // of a document that is parsed already
 // What follows from the runs' counts: where each layer is.
 enum status check_place_layers(struct check_problem *p, struct arena *arena);
 // No sum of bytes, of times of any plan passes 2^54: afterwards 64 bits hold them all.

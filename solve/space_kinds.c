@@ -24,3 +24,9 @@ enum status space_check_kind_of(const char *path, struct arena *arena, struct er
     struct error unread = {OK, ""};
     return problem_load(p, path, arena, &unread) == OK ? space_check_kind(p, CERTIFICATE_OF_LAYOUT, err) : OK;
 }
+
+enum status space_read_file(struct check_text *to, const char *path, struct arena *arena, struct error *err)
+{
+    *to = (struct check_text){.file = path};
+    return file_read(path, &to->text, &to->size, arena, err);
+}

@@ -17,6 +17,9 @@ enum status space_open_one(struct check_problem **own, const char *problem_path,
 enum status space_open_places(struct check_places *places, const char *problem_path, const struct check_input *inputs, int input_count,
                               struct arena *arena, struct error *err);
 
+// The bytes of a file, in an arena that holds what it reads (data/file.h): what is hashed is what is read.
+enum status space_read_file(struct check_text *to, const char *path, struct arena *arena, struct error *err);
+
 // BAD_INPUT: the problem is of a kind that no certificate of one layout is about, named. One that cannot be read is let pass.
 enum status space_check_kind_of(const char *path, struct arena *arena, struct error *err);
 

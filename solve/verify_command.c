@@ -10,6 +10,8 @@ command_function command_verify;
 
 static const char usage[] = "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
 
+enum { SOURCES_MOST = 64 };
+
 static const struct source *source_with_role(const struct plan *plan, const char *role)
 {
     for (int i = 0; i < plan->document.source_count; i++)
@@ -21,6 +23,9 @@ static const struct source *source_with_role(const struct plan *plan, const char
 // loaded documents say counts, which verify_plan compares.
 static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena, struct error *err)
 {
+    if (plan->document.source_count > SOURCES_MOST)
+        return fail(err, BAD_INPUT, "%s: made_from: expected at most %d documents, found %d", plan->document.path,
+                    SOURCES_MOST, plan->document.source_count);
     for (int i = 0; i < plan->document.source_count; i++) {
         const struct source *s = &plan->document.sources[i];
         const char *path = path_beside(plan->document.path, s->path, arena), *text;
@@ -153,8 +158,9 @@ static enum status write_verdict(const struct verdict *v, const struct plan *pla
     return verdict_save(v, path, sources, count, arena, err);
 }
 
-enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
+    int64_t memory_mib = MEMORY_BASE_MIB;
     const char *plan_path, *problem_path = NULL, *certificate = NULL, *verdict_path = NULL;
     bool helped;
     const struct option options[] = {
@@ -163,9 +169,11 @@ enum status command_verify(int argc, char **argv, int *exit_code, struct arena *
         {"--certificate", OPTION_TEXT, &certificate, 0, 0, NULL,
          "judge the plan's bound, too: by this proof, heard as plumbline check does"},
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
+        MEMORY_OPTION(&memory_mib),
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL, &helped, err));
     if (helped) return OK;
+    memory_limit((size_t)memory_mib << 20);
     struct plan plan;
     struct problem problem = {0};
     struct verdict verdict;
@@ -176,4 +184,9 @@ enum status command_verify(int argc, char **argv, int *exit_code, struct arena *
     if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, certificate);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
+}
+
+enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    return command_hear(verify, argc, argv, exit_code, arena, err);
 }

@@ -96,6 +96,12 @@ static bool note_operations(struct table *t)
 
 // ---- streams
 
+static void note_second_streams(struct table *t)
+{
+    t->stream[1] = filled(t->arena, (size_t)t->s->operation_count, -1);
+    t->place[1] = filled(t->arena, (size_t)t->s->operation_count, -1);
+}
+
 static bool note_streams(struct table *t)
 {
     for (int i = 0; i < t->s->stream_count; i++) {
@@ -110,6 +116,7 @@ static bool note_streams(struct table *t)
             int o = stream->operations[k];
             if (o < 0 || o >= t->s->operation_count || t->seen[o] == 2)
                 return FAULT(t, -1, "stream %d holds operation %d, which is none or in too many streams", i, o);
+            if (t->seen[o] && !t->stream[1]) note_second_streams(t);
             t->stream[t->seen[o]][o] = i;
             t->place[t->seen[o]++][o] = k;
         }
@@ -235,13 +242,20 @@ static bool ordered_by_stream(const struct table *t, int before, int after)
     return false;
 }
 
+static size_t pieces_of(const struct schedule_request *r)
+{
+    size_t count = r->parts[PART_OVERHEAD];
+    for (int k = 0; k < PART_COUNT; k++) count += r->parts[k];
+    return count;
+}
+
 static bool check_dependences(struct table *t)
 {
     const struct schedule_request *r = t->r;
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
     struct dependence *given = arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
-    t->needed = TAKE(t->arena, each * (4 + 2 * (PIECES + 1)) + 3 * (size_t)r->stage_count, struct dependence);
+    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 3 * (size_t)r->stage_count, struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
         for (int i = 0; i < r->micro_batches; i++)
             for (int slice = 0; slice < r->slice_count; slice++) need_pass(t, stage, i, slice);
@@ -290,11 +304,9 @@ void hear_schedule(struct verdict *v, const struct schedule *s, const struct sch
     t.compute = filled(arena, ranks, -1);
     t.sync_stream = filled(arena, ranks, -1);
     t.embedding_sync = -1;
-    t.seen = filled(arena, operations, 0);
-    for (int i = 0; i < 2; i++) {
-        t.stream[i] = filled(arena, operations, -1);
-        t.place[i] = filled(arena, operations, -1);
-    }
+    t.seen = TAKE(arena, operations, unsigned char);
+    t.stream[0] = filled(arena, operations, -1);
+    t.place[0] = filled(arena, operations, -1);
     if (!same_request(&t) || !note_operations(&t) || !note_streams(&t) || !check_counts(&t)) return;
     find_last_gradients(&t);
     if (check_streams(&t) && check_drain(&t) && check_dependences(&t) && check_carried(&t) && check_peaks(&t))

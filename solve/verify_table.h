@@ -18,8 +18,8 @@ struct table {
     int *message;           // [forward or backward, boundary, micro-batch, slice, piece]
     int *sync, *optimizer;  // [stage]
     int embedding_sync;
-    int *seen;              // [operation]: in how many streams it stands
-    int *stream[2], *place[2];      // [operation]: of the first two
+    unsigned char *seen;    // [operation]: in how many streams it stands
+    int *stream[2], *place[2];      // [operation]: of the first two; NULL where none stands in two
     int *compute, *sync_stream;     // [rank]: stream, -1 none
     int *last_gradient;     // [stage]: place of its last one in its rank's compute stream
     struct dependence *needed;

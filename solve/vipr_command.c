@@ -16,17 +16,18 @@ struct request {
     const char *paths[2], *out;
     int count;
     double time_limit_s;
-    int64_t threads;
+    int64_t threads, memory_mib;
     bool helped;
 };
 
 static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
 {
-    *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1};
+    *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
     const struct option options[] = {
         {"-o", OPTION_TEXT, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
         {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL, "for the tree that closes the boxes by rows (default 600; 0: none)"},
         {"--threads", OPTION_INT, &r->threads, 1, 64, NULL, "worker processes; the proof does not depend on it"},
+        {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL, "MiB for the proof that is made (1024); the certificate is heard within plumbline check's own"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count, &r->helped, err));
     return r->helped ? OK : file_check_place(r->out, err);
@@ -94,7 +95,7 @@ static enum status hear(const struct vipr_result *made, struct arena *arena, str
     return heard.accepted ? OK : fail(err, SOLVER, "VIPR: what was written is not proven, so it is not kept: %s", heard.reason);
 }
 
-enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     struct request r;
     struct check_text certificate, priced_text;
@@ -107,6 +108,7 @@ enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *ar
     *exit_code = 0;
     TRY(read_request(&r, argc, argv, err));
     if (r.helped) return OK;
+    memory_limit((size_t)MEMORY_BASE_MIB << 20);
     TRY(read_text(&certificate, r.paths[0], arena, err));
     TRY(check_priced_path(&path, &certificate, arena, err));
     path = r.count > 1 ? r.paths[1] : path_beside(r.paths[0], path, arena);
@@ -117,6 +119,7 @@ enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *ar
     bool has_plan = checked.iteration_ns >= 0;
     if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
     struct vipr_request request = {priced, has_plan ? &plan : NULL, checked.infeasible, checked.bound_ns, comment_of(priced, arena), r.time_limit_s, (int)r.threads};
+    memory_limit((size_t)r.memory_mib << 20);
     TRY(vipr_make(&made, &request, arena, err));
     double made_s = clock_s();
     TRY(hear(&made, arena, err));
@@ -124,4 +127,9 @@ enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *ar
     fprintf(stderr, "vipr: %d columns, %d rows (%d of paths), %d derived rows, %zu bytes; %lld boxes in %.2f s, heard in %.2f s\n", made.columns, made.rows,
             made.path_rows, made.lines, made.size, (long long)made.boxes, made_s - begin_s, clock_s() - made_s);
     return OK;
+}
+
+enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    return command_hear(vipr, argc, argv, exit_code, arena, err);
 }
