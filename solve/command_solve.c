@@ -302,7 +302,7 @@ static enum status write_places_certificate(const struct request *r, const struc
     TRY(file_write(r->certificate_path, result.text, result.size, err));
     if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
         fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
-    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.by_nodes ? "nodes" : "groups of nodes", (long long)result.boxes,
+    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.how, (long long)result.boxes,
             (long long)result.weights, result.size, clock_s() - begin_s);
     return OK;
 }

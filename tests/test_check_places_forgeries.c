@@ -32,8 +32,8 @@ static void find_honest(struct honest *h, bool (*suits)(const struct honest *h),
     }
 }
 
-static bool has_several(const struct honest *h) { return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 && !h->made.by_nodes; }
-static bool has_one(const struct honest *h) { return h->made.by_nodes && h->t.places.problem->group_count > 1; }
+static bool has_several(const struct honest *h) { return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 && !strcmp(h->made.how, "groups"); }
+static bool has_one(const struct honest *h) { return !strcmp(h->made.how, "nodes") && h->t.places.problem->group_count > 1; }
 static bool is_any(const struct honest *h) { return h != NULL; }
 
 // The text with the first `from` as `to`.
@@ -98,7 +98,7 @@ static void test_uneven(void **state)
 {
     struct honest h;
     find_honest(&h, is_any, true, 3, *state);
-    if (h.made.by_nodes) h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
+    if (!strcmp(h.made.how, "nodes")) h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
     const char *to = arena_print(*state, "\"by\": \"groups\", \"shared\": \"%s\"", h.t.places.problem->groups[0].name);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", to), OK, "may have all of a group");
 }

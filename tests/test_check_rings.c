@@ -219,7 +219,7 @@ static void test_syncs(void **state)
         struct check_problem relaxed;
         struct error err = {OK, ""};
         const struct reader r = {"places", &err};
-        const struct check_relaxation by_groups = {false, -1};
+        const struct check_relaxation by_groups = {false, -1, false};
         uint64_t work = UINT64_MAX / 2;
         draw_synced(&x, &rng, *state);
         CHECK_OK(check_relax_places(&relaxed, &x.places, &by_groups, &r, &work, *state));
