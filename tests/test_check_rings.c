@@ -54,7 +54,7 @@ static void draw(struct drawn *d, struct random *rng, bool many)
     for (int i = 0; i < d->count; i++) d->slots[i] = random_chance(rng, 20) ? (int)random_between(rng, many, 2) : 1;
     for (int i = 0; i < d->count * d->count; i++) {
         bool apart = racks && i / d->count % 2 != i % d->count % 2;
-        d->weights[i] = random_chance(rng, missing) ? -1 : random_between(rng, 0, many ? 20 * kinds : kinds) + (apart ? 5 : 0);
+        d->weights[i] = random_chance(rng, missing) ? -1 : random_between(rng, 0, many ? 200 * kinds : kinds) + (apart ? 5 : 0);
         if (i / d->count == i % d->count && d->slots[i / d->count] < 2) d->weights[i] = -1;
     }
 }
@@ -92,7 +92,7 @@ static void test_few(void **state)
 
 static void test_many(void **state)
 {
-    int exact, rings, count = trial_count / 20;
+    int exact, rings, count = trial_count / 4;
     find_bottlenecks(true, count, &exact, &rings, *state);
     assert_true(exact * 2 > count && rings * 2 > count);
 }
