@@ -240,7 +240,7 @@ static int list_ways(const struct places_maker *m, struct check_relaxation ways[
     int count = 0;
     if (nodes_first) ways[count++] = by_nodes;
     ways[count++] = by_groups;
-    if (m->bound_ns > 0 && p->turns == 1 && p->ranks > 1 && m->places.node_count <= CHAIN_NODES_MOST) {
+    if (m->bound_ns > 0 && check_chain_suits(p, m->places.node_count)) {
         ways[count] = by_groups;
         ways[count++].chained = true;
     }

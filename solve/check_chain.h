@@ -5,7 +5,8 @@
 
 #include "solve/check_choices.h"
 
-enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64 };     // device groups, for chains that come back to none; nodes
+// Device groups, for chains that come back to none; nodes; prices of all messages between them.
+enum { CHAIN_PLACES_MOST = 16, CHAIN_NODES_MOST = 64, CHAIN_PRICES_MOST = 1 << 21 };
 
 struct check_chain {
     int node_count, hops, places;       // hops: one less than there are ranks; places: device groups
@@ -21,7 +22,14 @@ struct check_chain {
     int *least;                         // [hops + 1]: nodes of the chain that took least, the last time
 };
 
-// *excess: in 2^-40 ns, of the mixture with these coefficients, no more than on any placement. One stage a rank.
+// Whether a chain is worked out of a problem with so many nodes: one stage a rank, several ranks.
+static inline bool check_chain_suits(const struct check_problem *p, int node_count)
+{
+    int64_t messages = (int64_t)p->cut_count * (1 + p->boundary_count) * p->slices * PARTS;
+    return p->turns == 1 && p->ranks > 1 && node_count <= CHAIN_NODES_MOST && messages * node_count * node_count <= CHAIN_PRICES_MOST;
+}
+
+// *excess: in 2^-40 ns, of the mixture with these coefficients, no more than on any placement.
 enum status check_chain_excess(const struct check_problem *p, const int64_t *coefficients, uint64_t *work, wide *excess);
 
 #endif

@@ -410,8 +410,9 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
     spread_runs(&m);
     spread_rules(&m);
     put_groups(&m, how);
-    if (how->chained && (to->turns > 1 || to->ranks < 2 || x->node_count > CHAIN_NODES_MOST))
-        return fail(r->err, (enum status)NOT_PROVEN, "places.chained: expected one stage a rank, 2 ranks or more, and %d nodes at most", CHAIN_NODES_MOST);
+    if (how->chained && !check_chain_suits(to, x->node_count))
+        return fail(r->err, (enum status)NOT_PROVEN, "places.chained: expected one stage a rank, 2 ranks or more, and no more than %d nodes and %d prices between them",
+                    CHAIN_NODES_MOST, CHAIN_PRICES_MOST);
     if (how->chained) open_chain(&m);
     TRY(relax_transfers(&m));
     TRY(relax_syncs(&m));
