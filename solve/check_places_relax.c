@@ -164,7 +164,7 @@ static void open_chain(struct relaxing *m)
     node_of = TAKE(m->arena, places, int);
     for (int i = 0, at = 0; i < n; i++)
         for (int k = 0; k < slots[i]; k++) node_of[at++] = i;
-    *x = (struct check_chain){.node_count = n, .hops = p->ranks - 1, .places = places, .slots = slots, .group_of = m->target_of, .node_of = node_of};
+    *x = (struct check_chain){.find_excess = check_chain_excess, .node_count = n, .hops = p->ranks - 1, .places = places, .slots = slots, .group_of = m->target_of, .node_of = node_of};
     x->joined = m->joined = TAKE(m->arena, pairs, bool);
     x->forward = TAKE(m->arena, p->cut_count, int64_t *);
     x->backward = TAKE(m->arena, p->cut_count, int64_t **);
