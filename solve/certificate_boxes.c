@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "solve/certificate_parts.h"
+#include "solve/check_chain.h"
 
 enum { DEEPEST = 3000 };
 
@@ -99,6 +100,7 @@ bool maker_use(struct maker *m, struct check_box *box, const struct proof_round 
     for (int i = 0; i < round->path_count; i++)
         for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
     for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
+    if (m->p.chain && r.has_weights && m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK) return false;
     if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed || maker_couple(m, box);
     m->err = (struct error){OK, ""};
     return false;

@@ -4,6 +4,8 @@
 
 #include "data/document.h"
 #include "solve/certificate.h"
+#include "solve/certificate_chained.h"
+#include "solve/check_chain.h"
 #include "solve/check_parts.h"
 #include "solve/space_prices.h"
 
@@ -107,7 +109,7 @@ void certificate_places_priced(struct priced *to, const struct priced *base, con
 
 // ---- one proof
 
-static const char *const ways[] = {"groups", "nodes"};
+static const char *const way_names[] = {"groups", "nodes"};
 
 static enum status write(struct attempt *a, const struct places_maker *m, const struct certificate_request *proof, struct error *err)
 {
@@ -116,14 +118,15 @@ static enum status write(struct attempt *a, const struct places_maker *m, const 
     struct certificate_result made;
     document_begin(&w, "plumbline.certificate", m->request->sources, m->request->source_count, m->arena);
     json_open_object(&w, "places");
-    json_put_text(&w, "by", ways[a->how.by_nodes]);
+    json_put_text(&w, "by", way_names[a->how.by_nodes]);
     if (a->how.shared >= 0) json_put_text(&w, "shared", a->p.groups[a->how.shared].name);
+    if (a->how.chained) json_put_bool(&w, "chained", true);
     request.into = &w;
     TRY(certificate_make(&made, &request, m->arena, err));
     json_close_object(&w);
     json_close_object(&w);
     if (!made.text) return OK;
-    a->made = (struct certificate_places_result){.bound_ns = made.bound_ns, .by_nodes = a->how.by_nodes, .boxes = made.boxes, .weights = made.weights};
+    a->made = (struct certificate_places_result){.bound_ns = made.bound_ns, .how = a->how.by_nodes ? "nodes" : a->how.chained ? "groups, chained" : "groups", .boxes = made.boxes, .weights = made.weights};
     a->made.text = json_end(&w, &a->made.size);
     return OK;
 }
@@ -180,6 +183,14 @@ static enum status search(struct attempt *a, struct places_maker *m, const struc
     return a->made.text ? OK : prove(a, m, priced, r.evidence, bound_ns, true, err);
 }
 
+// The search by boxes alone, which knows chains.
+static enum status search_chained(struct attempt *a, struct places_maker *m, const struct priced *priced, struct error *err)
+{
+    struct solve_evidence *evidence = TAKE(m->arena, 1, struct solve_evidence);
+    TRY(certificate_search_chained(evidence, &a->p, priced, m->bound_ns, m->arena, err));
+    return evidence->proof_bound_ns > 0 ? prove(a, m, priced, evidence, evidence->proof_bound_ns, false, err) : OK;
+}
+
 static bool is_enough(const struct places_maker *m, const struct attempt *a)
 {
     return a->made.text && (m->bound_ns < 0 || a->made.bound_ns >= m->bound_ns);
@@ -194,6 +205,7 @@ static enum status try_way(struct attempt *a, struct places_maker *m, struct che
     m->why = (struct error){OK, ""};
     if (check_relax_places(&a->p, &m->places, &how, &r, &m->work, m->arena) != OK) return fail(err, SOLVER, "the checker does not hear the problem: %s", m->why.text);
     certificate_places_priced(priced, m->request->priced, &a->p, m->arena);
+    if (how.chained) return search_chained(a, m, priced, err);
     if (solved->evidence && solved->evidence_by_nodes == how.by_nodes) TRY(prove(a, m, priced, solved->evidence, m->bound_ns, false, err));
     if (is_enough(m, a)) return OK;
     const struct certificate_places_result kept = a->made;
@@ -219,24 +231,39 @@ static int group_to_share(const struct places_maker *m)
     return best;
 }
 
-// Whichever proves more; as the search did it first.
+// As the search did it first; which ways there are.
+static int list_ways(const struct places_maker *m, struct check_relaxation ways[3])
+{
+    const struct check_problem *p = m->places.problem;
+    const struct check_relaxation by_groups = {false, group_to_share(m), false}, by_nodes = {true, -1, false};
+    bool nodes_first = m->request->solved->evidence_by_nodes;
+    int count = 0;
+    if (nodes_first) ways[count++] = by_nodes;
+    ways[count++] = by_groups;
+    if (m->bound_ns > 0 && check_chain_suits(p, m->places.node_count)) {
+        ways[count] = by_groups;
+        ways[count++].chained = true;
+    }
+    if (!nodes_first && m->places.node_count <= MOST_GROUPS) ways[count++] = by_nodes;
+    return count;
+}
+
+// Whichever proves more.
 enum status certificate_places_make(struct certificate_places_result *result, const struct certificate_places_request *request, struct arena *arena,
                                     struct error *err)
 {
     struct places_maker *m = TAKE(arena, 1, struct places_maker);
     const struct plan *plan = &request->solved->plan;
+    struct check_relaxation ways[3];
     *result = (struct certificate_places_result){.bound_ns = 0};
     *m = (struct places_maker){.request = request, .work = UINT64_MAX / 2, .arena = arena};
     m->bound_ns = plan->outcome == OUTCOME_INFEASIBLE ? -1 : plan->bound_ns;
     if (!m->bound_ns) return OK;
     TRY(space_places(&m->places, request->problem, arena, err));
-    const struct check_relaxation by_groups = {false, group_to_share(m)}, by_nodes = {true, -1};
-    bool nodes_first = request->solved->evidence_by_nodes, few = m->places.node_count <= MOST_GROUPS;
-    for (int i = 0; i < 2; i++) {
+    int count = list_ways(m, ways);
+    for (int i = 0; i < count; i++) {
         struct attempt a;
-        bool nodes = nodes_first == (i == 0);
-        if (nodes && !few) continue;
-        TRY(try_way(&a, m, nodes ? by_nodes : by_groups, err));
+        TRY(try_way(&a, m, ways[i], err));
         if (a.made.text && (!result->text || a.made.bound_ns > result->bound_ns)) *result = a.made;
         if (is_enough(m, &a)) return OK;
     }

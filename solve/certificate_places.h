@@ -19,7 +19,7 @@ struct certificate_places_result {
     const char *text;                           // NULL: nothing could be proven
     size_t size;
     int64_t bound_ns;                           // what it proves; -1: that there is no plan
-    bool by_nodes;                              // each node by itself, or the least over the nodes of each group
+    const char *how;                            // "nodes", "groups", "groups, chained": by which problem of one replica
     int64_t boxes, weights;
 };
 

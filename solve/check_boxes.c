@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "solve/check_chain.h"
 #include "solve/check_halves.h"
 #include "solve/check_parts.h"
 
@@ -97,6 +98,7 @@ static enum status read_round(struct tree *t, const struct value *v, struct chec
     TRY(read_weights(k, value_get(v, "weights"), t->where, round));
     TRY(read_prices(k, value_get(v, "prices"), t->where, round));
     round->counts = !relaxed;
+    if (k->p->chain && round->has_weights) TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)
         return NOT_PROVEN_HERE(k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
     return OK;

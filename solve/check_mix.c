@@ -294,8 +294,8 @@ enum status check_use_round(struct check_mixer *m, struct check_box *box, const 
     if (bound_layers(m, box)) {
         // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices alone, nothing.
         TRY(mix_price(m, box, round));
-        wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) + m->priced_limits) >> m->shift;
-        int64_t kept = most < UNREACHED ? (int64_t)most : UNREACHED - 1;
+        wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) + m->priced_limits - round->excess) >> m->shift;
+        int64_t kept = most < 0 ? -1 : most < UNREACHED ? (int64_t)most : UNREACHED - 1;
         if (round->by_ranks) TRY(mix_use_ranks(m, box, kept, closed));
         else TRY(use_stages(m, box, round->counts, kept, closed));
     }

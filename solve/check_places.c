@@ -11,13 +11,15 @@ static const char *const ways[] = {"groups", "nodes", NULL};
 
 static enum status read_relaxation(const struct reader *r, const struct value *v, const struct check_problem *p, struct check_relaxation *how)
 {
-    static const char *const keys[] = {"by", "?shared", "proof", NULL};
+    static const char *const keys[] = {"by", "?shared", "?chained", "proof", NULL};
     const char *names[MOST_GROUPS + 1] = {NULL};
     int by;
-    *how = (struct check_relaxation){false, -1};
+    *how = (struct check_relaxation){false, -1, false};
     TRY(value_keys(r, v, "places", keys));
     TRY(value_name(r, value_get(v, "by"), "places.by", ways, &by));
     how->by_nodes = by == 1;
+    TRY(value_bool(r, v, "places", "chained", &how->chained));
+    if (how->chained && how->by_nodes) return check_refuse(r, "places.chained", "expected with by groups alone");
     if (!value_get(v, "shared")) return OK;
     if (how->by_nodes) return check_refuse(r, "places.shared", "expected with by groups alone");
     for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;

@@ -42,7 +42,8 @@ struct check_places {
 
 // The problem of one replica that bounds all placements: each node a group of its own, or the least over each group's nodes.
 // shared: the group of which the replica has no more than its share; -1: none is.
-struct check_relaxation { bool by_nodes; int shared; };
+// chained: by groups, with what the transfers take together beyond the least of each (check_chain.h).
+struct check_relaxation { bool by_nodes; int shared; bool chained; };
 enum status check_relax_places(struct check_problem *to, const struct check_places *x, const struct check_relaxation *how,
                                const struct reader *r, uint64_t *work, struct arena *arena);
 

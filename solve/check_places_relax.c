@@ -2,7 +2,7 @@
 // any allow. Targets are what it has as groups: the groups of nodes, or each node by itself.
 #include <string.h>
 
-#include "solve/check_choices.h"
+#include "solve/check_chain.h"
 #include "solve/check_places.h"
 
 struct relaxing {
@@ -12,6 +12,8 @@ struct relaxing {
     int *target_of;                     // [node]
     int *group_of;                      // [target]
     struct check_pair pair;
+    struct check_chain *chain;          // NULL: not wanted
+    bool *joined;                       // its own
     struct check_ring_link link;
     int64_t *weights;                   // of a kind: [from * nodes + to]; -1: no link
     const struct reader *r;
@@ -150,6 +152,49 @@ static void lower_pair(struct relaxing *m, int from, int to)
     if (p->embedding) take_least(&m->to->embedding[from * m->to->group_count + to], m->pair.embedding);
 }
 
+// ---- chains
+
+static void open_chain(struct relaxing *m)
+{
+    const struct check_problem *p = m->p;
+    struct check_chain *x = m->chain = TAKE(m->arena, 1, struct check_chain);
+    int n = m->x->node_count, *slots = TAKE(m->arena, n, int), *node_of, places = 0;
+    size_t pairs = (size_t)n * (size_t)n, table = pairs * (size_t)(p->slices * PARTS);
+    for (int i = 0; i < n; i++) places += slots[i] = is_usable(m, i) ? m->x->nodes[i].slots : 0;
+    node_of = TAKE(m->arena, places, int);
+    for (int i = 0, at = 0; i < n; i++)
+        for (int k = 0; k < slots[i]; k++) node_of[at++] = i;
+    *x = (struct check_chain){.find_excess = check_chain_excess, .node_count = n, .hops = p->ranks - 1, .places = places, .slots = slots, .group_of = m->target_of, .node_of = node_of};
+    x->joined = m->joined = TAKE(m->arena, pairs, bool);
+    x->forward = TAKE(m->arena, p->cut_count, int64_t *);
+    x->backward = TAKE(m->arena, p->cut_count, int64_t **);
+    for (int c = 0; c < p->cut_count; c++) {
+        x->forward[c] = TAKE(m->arena, table, int64_t);
+        x->backward[c] = TAKE(m->arena, p->boundary_count, int64_t *);
+        for (int o = 0; o < p->boundary_count; o++) x->backward[c][o] = TAKE(m->arena, table, int64_t);
+    }
+    size_t cells = places <= CHAIN_PLACES_MOST ? (size_t)places << places : (size_t)x->hops * pairs;
+    x->beyond = TAKE(m->arena, (size_t)x->hops * pairs, int64_t);
+    x->links = TAKE(m->arena, places <= CHAIN_PLACES_MOST ? x->hops * places * places : 0, int64_t);
+    x->value = TAKE(m->arena, cells, int64_t);
+    x->before = TAKE(m->arena, cells, unsigned char);
+    x->least = TAKE(m->arena, x->hops + 1, int);
+    m->to->chain = x;
+}
+
+static void keep_pair(const struct relaxing *m, int from, int to)
+{
+    const struct check_problem *p = m->p;
+    int n = m->x->node_count, parts = p->slices * PARTS;
+    m->joined[from * n + to] = true;
+    for (int c = 0; c < p->cut_count; c++)
+        for (int i = 0; i < parts; i++) {
+            size_t at = ((size_t)(i / PARTS * n + from) * (size_t)n + (size_t)to) * PARTS + (size_t)(i % PARTS);
+            m->chain->forward[c][at] = m->pair.forward[c * parts + i];
+            for (int o = 0; o < p->boundary_count; o++) m->chain->backward[c][o][at] = m->pair.backward[(c * p->boundary_count + o) * parts + i];
+        }
+}
+
 // Whether a plan whose ranks stand there cannot do without the part that blocks both ends.
 static bool blocks(const struct relaxing *m)
 {
@@ -190,6 +235,7 @@ static enum status relax_transfers(struct relaxing *m)
             if (!x->pair(x->context, from, to, &joined, &m->pair)) return refuse_price(m);
             if (!joined) continue;
             lower_pair(m, m->target_of[from], m->target_of[to]);
+            if (m->chain) keep_pair(m, from, to);
             keep_blocks = keep_blocks && blocks(m);
         }
     if (!keep_blocks) drop_blocks(m);
@@ -364,6 +410,10 @@ enum status check_relax_places(struct check_problem *to, const struct check_plac
     spread_runs(&m);
     spread_rules(&m);
     put_groups(&m, how);
+    if (how->chained && !check_chain_suits(to, x->node_count))
+        return fail(r->err, (enum status)NOT_PROVEN, "places.chained: expected one stage a rank, 2 ranks or more, and no more than %d nodes and %d prices between them",
+                    CHAIN_NODES_MOST, CHAIN_PRICES_MOST);
+    if (how->chained) open_chain(&m);
     TRY(relax_transfers(&m));
     TRY(relax_syncs(&m));
     TRY(check_problem_bytes(to));

@@ -1,12 +1,13 @@
 // Rings: how light the heaviest link of a ring of so many device groups can be. Asked of a limit: can there be a ring all of
 // whose links are within it? Its nodes all reach each other, they have device groups enough, and each of them is on a closed
-// walk of that many links that does not turn back at once. "No" is proven; "yes" may be too much.
+// walk of that many links that does not turn back at once; of few device groups, all paths are tried, as sets of them. "No" is
+// proven; "yes" may be too much where there are many.
 #include <stdlib.h>
 #include <string.h>
 
 #include "solve/check_places.h"
 
-enum { WALKS_MOST = 64 };       // nodes, for closed walks
+enum { WALKS_MOST = 64, SETS_MOST = 16 };       // nodes, for closed walks; device groups, for sets
 
 struct rings {
     const int64_t *weights;
@@ -15,6 +16,7 @@ struct rings {
     int64_t limit;
     bool *in, *forth, *back;
     int *queue;
+    uint32_t *ends;             // [set of device groups]
 };
 
 static bool has_link(const struct rings *x, int from, int to)
@@ -94,11 +96,46 @@ static bool remove_walkless(struct rings *x)
     return removed;
 }
 
+// Device groups of what is left; 0: too many.
+static int list_places(const struct rings *x, int node_of[SETS_MOST])
+{
+    int places = 0;
+    for (int i = 0; i < x->count; i++)
+        for (int k = 0; x->in[i] && k < x->slots[i] && k < x->size; k++) {
+            if (places == SETS_MOST) return 0;
+            node_of[places++] = i;
+        }
+    return places;
+}
+
+// Whether a path through `size` device groups, begun at the first of them in their order, can be closed. ends[set]: where paths
+// through just these may end, a bit each.
+static bool closes_by_sets(struct rings *x, const int *node_of, int places)
+{
+    uint32_t before[SETS_MOST] = {0};
+    for (int i = 0; i < places * places; i++) {
+        int from = i / places, to = i % places;
+        if (from != to && has_link(x, node_of[from], node_of[to])) before[to] |= UINT32_C(1) << from;
+    }
+    for (uint32_t set = 1; set < UINT32_C(1) << places; set++) {
+        int first = __builtin_ctz(set), size = __builtin_popcount(set);
+        x->ends[set] = size == 1 ? set : 0;
+        for (uint32_t left = size > 1 && size <= x->size ? set & (set - 1) : 0; left; left &= left - 1) {
+            int last = __builtin_ctz(left);
+            if (x->ends[set & ~(UINT32_C(1) << last)] & before[last]) x->ends[set] |= UINT32_C(1) << last;
+        }
+        if (size == x->size && x->ends[set] & before[first]) return true;
+    }
+    return false;
+}
+
 static bool may_exist(struct rings *x, int64_t limit)
 {
     x->limit = limit;
     for (int i = 0; i < x->count; i++) x->in[i] = x->slots[i] > 0;
     while (remove_scattered(x) || remove_walkless(x)) continue;
+    int node_of[SETS_MOST], places = list_places(x, node_of);
+    if (places) return closes_by_sets(x, node_of, places);
     for (int i = 0; i < x->count; i++)
         if (x->in[i]) return true;
     return false;
@@ -116,7 +153,8 @@ int64_t check_least_bottleneck(const int64_t *weights, const int *slots, int cou
     size_t pairs = (size_t)count * (size_t)count, low = 0, high = 0;
     int64_t *sorted = TAKE(arena, pairs + 1, int64_t), least = INT64_MAX;
     struct rings x = {.weights = weights, .slots = slots, .count = count, .size = size, .in = TAKE(arena, count, bool),
-                      .forth = TAKE(arena, 2 * count, bool), .back = TAKE(arena, count, bool), .queue = TAKE(arena, count, int)};
+                      .forth = TAKE(arena, 2 * count, bool), .back = TAKE(arena, count, bool), .queue = TAKE(arena, count, int),
+                      .ends = TAKE(arena, 1 << SETS_MOST, uint32_t)};
     for (size_t i = 0; i < pairs; i++)
         if (weights[i] >= 0) sorted[high++] = weights[i];
     qsort(sorted, high, sizeof *sorted, by_value);

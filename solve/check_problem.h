@@ -78,6 +78,7 @@ struct check_problem {
     const char *name;
     struct check_layout layout;                 // as stated; what the proof turns on follows
     int64_t devices;                            // of a stage
+    const struct check_chain *chain;            // of placements: solve/check_chain.h; NULL: boundaries each by itself
     int64_t doubtful;                           // numbers that whoever priced could not tell from the next
     enum check_kind kind;
     bool barrier, overlapped, splits_backward;

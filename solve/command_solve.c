@@ -176,7 +176,7 @@ static void say_outcome(const struct solve_result *r)
 {
     const struct plan *p = &r->plan;
     if (p->stage_count && p->objective != OBJECTIVE_ITERATION_TIME)
-        fprintf(stderr, "%s: %s %.9f s, iteration %.9f s, proven bound on the former %.9f s, gap %.4g %%; %.2f s\n", outcome_names[p->outcome], objective_names[p->objective],
+        fprintf(stderr, "%s: %s %.9f s, iteration %.9f s, bound on the former %.9f s, which no certificate is about, gap %.4g %%; %.2f s\n", outcome_names[p->outcome], objective_names[p->objective],
                 (double)p->objective_ns / 1e9, (double)p->iteration_ns / 1e9, (double)plan_bound_ns(p) / 1e9, 100 * plan_gap(p), p->effort.seconds);
     else if (p->stage_count)
         fprintf(stderr, "%s: iteration %.9f s, proven bound %.9f s, gap %.4g %%; %.2f s, %lld boxes, %lld path rows\n", outcome_names[p->outcome],
@@ -302,7 +302,7 @@ static enum status write_places_certificate(const struct request *r, const struc
     TRY(file_write(r->certificate_path, result.text, result.size, err));
     if (result.bound_ns >= 0 && result.bound_ns < solved->plan.bound_ns)
         fprintf(stderr, "certificate: its bound is %.9f s, below the solver's: that one could not be certified\n", (double)result.bound_ns / 1e9);
-    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.by_nodes ? "nodes" : "groups of nodes", (long long)result.boxes,
+    fprintf(stderr, "certificate: by %s, %lld boxes, %lld weights, %zu bytes; %.2f s\n", result.how, (long long)result.boxes,
             (long long)result.weights, result.size, clock_s() - begin_s);
     return OK;
 }

@@ -16,7 +16,7 @@ enum { DEFAULT_PROBLEMS = 150 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
-static struct { int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes, claims;
+static struct { int problems, plans, several, uneven, ways, reached, infeasible, certificates, whole, by_nodes, chained, claims, most, most_reached;
     int64_t terms; } seen;
 
 // ---- the judge's prices beside the planner's, which enumeration goes by
@@ -153,9 +153,9 @@ static void try_way(const struct place_trial *t, struct check_relaxation how)
 
 static void try_ways(const struct place_trial *t)
 {
-    try_way(t, (struct check_relaxation){true, -1});
+    try_way(t, (struct check_relaxation){true, -1, false});
     for (int shared = -1; shared < (t->places.together ? 0 : t->places.problem->group_count); shared++)
-        try_way(t, (struct check_relaxation){false, shared});
+        try_way(t, (struct check_relaxation){false, shared, false});
 }
 
 // ---- what is written
@@ -205,10 +205,29 @@ static void try_certificate(const struct place_trial *t, double gap)
     assert_int_equal(heard.infeasible, made.bound_ns < 0);
     if (heard.infeasible && t->best_ns < INT64_MAX) fail_msg("problem %llu: proven to have no plan, one takes %lld ns", t->seed, (long long)t->best_ns);
     seen.certificates++;
-    seen.by_nodes += made.by_nodes;
+    seen.by_nodes += !strcmp(made.how, "nodes");
+    seen.chained += !strcmp(made.how, "groups, chained");
     seen.whole += heard.infeasible || made.bound_ns >= solved.plan.bound_ns;
     if (heard.infeasible) return;
     assert_true(made.bound_ns <= solved.plan.bound_ns && heard.bound_ns == made.bound_ns && made.bound_ns <= t->best_ns);
+    bisect_claims(t, &made);
+}
+
+// As high as any way of the writer comes, whatever the search believed.
+static void try_most(const struct place_trial *t)
+{
+    struct certificate_places_result made;
+    struct check_result heard;
+    const char *why;
+    if (t->best_ns == INT64_MAX || t->best_ns > INT64_MAX / 16) return;
+    const struct solve_result believed = {.plan = {.outcome = OUTCOME_OPEN, .bound_ns = 4 * t->best_ns + 4}};
+    place_trial_write(&made, t, &believed);
+    if (!made.text) return;
+    if (!is_accepted(t, made.text, made.size, &heard, &why)) fail_msg("problem %llu: its certificate is not accepted: %s", t->seed, why);
+    if (heard.infeasible || heard.bound_ns > t->best_ns) fail_msg("problem %llu: %lld ns is proven %s, a plan takes %lld", t->seed, (long long)heard.bound_ns, made.how, (long long)t->best_ns);
+    seen.most++;
+    seen.most_reached += heard.bound_ns == t->best_ns;
+    seen.chained += !strcmp(made.how, "groups, chained");
     bisect_claims(t, &made);
 }
 
@@ -220,6 +239,7 @@ static void try_problem(uint64_t seed, bool uneven)
     if (open_trial(&t, seed, uneven, &arena)) {
         try_ways(&t);
         try_certificate(&t, seed % 3 ? 0 : 0.05);
+        try_most(&t);
     }
     arena_close(&arena);
 }
@@ -230,8 +250,9 @@ static void test_problems(void **state)
     for (int i = 0; i < problem_count; i++) try_problem(first_seed + (uint64_t)i, i % 4 == 3);
     printf("%d problems, %d of them with a plan, %d with several replicas, %d with numbers of micro-batches of their own\n", seen.problems, seen.plans,
            seen.several, seen.uneven);
-    printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d certificates, %d at the solver's bound, %d by nodes; %d claims heard\n",
-           seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes, seen.claims);
+    printf("%d ways to bound: %d reach the best plan's time, %d prove that there is none; %d certificates, %d at the solver's bound, %d by nodes, %d by chains; %d claims heard\n",
+           seen.ways, seen.reached, seen.infeasible, seen.certificates, seen.whole, seen.by_nodes, seen.chained, seen.claims);
+    printf("%d certificates as high as they come: %d at the best plan's time\n", seen.most, seen.most_reached);
     printf("%lld prices of the judge and the planner\n", (long long)seen.terms);
     assert_true(seen.problems * 4 > problem_count && seen.plans * 3 > seen.problems && seen.several * 3 > seen.problems && seen.uneven * 20 > seen.problems);
     assert_true(seen.certificates * 2 > seen.problems && seen.by_nodes > 0 && seen.by_nodes < seen.certificates);

@@ -32,8 +32,9 @@ static void find_honest(struct honest *h, bool (*suits)(const struct honest *h),
     }
 }
 
-static bool has_several(const struct honest *h) { return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 && !h->made.by_nodes; }
-static bool has_one(const struct honest *h) { return h->made.by_nodes && h->t.places.problem->group_count > 1; }
+static bool has_several(const struct honest *h) { return h->t.places.replicas > 1 && h->t.places.problem->group_count > 1 && !strcmp(h->made.how, "groups"); }
+static bool has_one(const struct honest *h) { return !strcmp(h->made.how, "nodes") && h->t.places.problem->group_count > 1; }
+static bool has_no_hop(const struct honest *h) { return h->t.places.problem->ranks == 1 && !strcmp(h->made.how, "groups"); }
 static bool is_any(const struct honest *h) { return h != NULL; }
 
 // The text with the first `from` as `to`.
@@ -77,6 +78,7 @@ static void test_ways(void **state)
     find_honest(&h, has_several, false, 3, *state);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"racks\""), BAD_INPUT, "places.by");
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"nodes\""), BAD_INPUT, "with by groups alone");
+    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": 1"), BAD_INPUT, "chained");
     const char *shared = arena_print(*state, "\"shared\": \"%s\"", h.t.places.problem->groups[0].name);
     const char *plain = strstr(h.made.text, "\"shared\"") ? h.made.text : edit(&h, "\"by\": \"groups\"", arena_print(*state, "\"by\": \"groups\", %s", shared));
     struct honest named = h;
@@ -89,16 +91,19 @@ static void test_ways(void **state)
     struct check_node *nodes = TAKE(*state, MOST_GROUPS + 1, struct check_node);
     for (int i = 0; i <= MOST_GROUPS; i++) nodes[i] = h.t.places.nodes[0];
     find_honest(&h, has_one, false, 3, *state);
+    must_refuse(&h, edit(&h, "\"by\": \"nodes\"", "\"by\": \"nodes\", \"chained\": true"), BAD_INPUT, "with by groups alone");
     h.t.places.nodes = nodes;
     h.t.places.node_count = MOST_GROUPS + 1;
     must_refuse(&h, h.made.text, OK, "more than the 16 groups");
+    find_honest(&h, has_no_hop, false, 3, *state);
+    must_refuse(&h, edit(&h, "\"by\": \"groups\"", "\"by\": \"groups\", \"chained\": true"), OK, "expected one stage a rank, 2 ranks or more");
 }
 
 static void test_uneven(void **state)
 {
     struct honest h;
     find_honest(&h, is_any, true, 3, *state);
-    if (h.made.by_nodes) h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
+    if (!strcmp(h.made.how, "nodes")) h.made.text = edit(&h, "\"by\": \"nodes\"", "\"by\": \"groups\"");
     const char *to = arena_print(*state, "\"by\": \"groups\", \"shared\": \"%s\"", h.t.places.problem->groups[0].name);
     must_refuse(&h, edit(&h, "\"by\": \"groups\"", to), OK, "may have all of a group");
 }
