@@ -279,14 +279,18 @@ install: all
 	install $(BIN)/plumbline $(MEASURING) $(DESTDIR)$(PREFIX)/bin
 	for file in $(SHIPPED); do install -D -m 644 $$file $(DESTDIR)$(PREFIX)/share/plumbline/$$file || exit 1; done
 
-# One format's loader under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
+# One format's loader, or what hears it, under libFuzzer: make fuzz-plan SECONDS=600. New inputs gather in build/fuzz/FORMAT; make
 # fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
 FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c tests/support/fuzz_table.c \
-             tests/support/fuzz_certificate.c tests/support/fuzz_vipr.c tests/support/vipr_brute.c $(filter-out %_command.c,$(wildcard solve/check*.c))
+             tests/support/fuzz_certificate.c tests/support/fuzz_vipr.c tests/support/vipr_brute.c \
+             tests/support/fuzz_bounds.c \
+             $(filter-out %_command.c,$(wildcard solve/check*.c solve/space_*.c solve/verify*.c))
+# The sanitizers' own memory is kept small, so that the limit is about the program's.
+FUZZ_OPTIONS = ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=64:malloc_context_size=4
 
-build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/check*.h tests/support/*.h tests/fuzz/*.h)
+build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/*.h tests/support/*.h tests/fuzz/*.h)
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lnettle -lgmp -lm
 
@@ -298,7 +302,7 @@ fuzz-keep-%: build/fuzz/fuzz
 fuzz-%: build/fuzz/fuzz
 	@mkdir -p build/fuzz/$*
 	ln -sf fuzz build/fuzz/fuzz-$*
-	build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 -rss_limit_mb=2048 \
+	$(FUZZ_OPTIONS) build/fuzz/fuzz-$* -max_total_time=$(SECONDS) -max_len=16384 -timeout=20 -rss_limit_mb=256 \
 	    -artifact_prefix=build/fuzz/$*- -dict=tests/fuzz/$(if $(wildcard tests/fuzz/$*.dict),$*,json).dict build/fuzz/$* tests/fuzz/corpus/$*
 
 clean:

@@ -83,9 +83,23 @@ static void test_vipr(void **state)
     replay("vipr", fuzz_vipr);
 }
 
+static void test_bounds(void **state)
+{
+    (void)state;
+    replay("space", fuzz_space);
+    replay("places", fuzz_places);
+}
+
+static void test_plans(void **state)
+{
+    (void)state;
+    replay("verify", fuzz_verify);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_corpus), cmocka_unit_test(test_tables),
-                                       cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr)};
+                                       cmocka_unit_test(test_certificates), cmocka_unit_test(test_vipr),
+                                       cmocka_unit_test(test_bounds), cmocka_unit_test(test_plans)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int format;
-static bool tables, certificates, proofs;
+static bool (*one)(const uint8_t *data, size_t size);        // of a target that is no format; NULL: it is one
+static const struct { const char *name; bool (*one)(const uint8_t *data, size_t size); } targets[] = {
+    {"table", fuzz_table}, {"certificate", fuzz_certificate}, {"vipr", fuzz_vipr},
+    {"space", fuzz_space}, {"places", fuzz_places}, {"verify", fuzz_verify},
+};
 static char folder[FUZZ_FOLDER];
 
 static void close_folder(void) { fuzz_close(folder); }
@@ -20,10 +24,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     const char *name = strrchr((*argv)[0], '-');
-    tables = name && !strcmp(name, "-table");
-    certificates = name && !strcmp(name, "-certificate");
-    proofs = name && !strcmp(name, "-vipr");
-    if (tables || certificates || proofs) return 0;
+    for (size_t i = 0; i < ARRAY_LENGTH(targets) && name; i++)
+        if (!strcmp(name + 1, targets[i].name)) one = targets[i].one;
+    if (one) return 0;
     while (name && format < FORMAT_COUNT && strcmp(format_names[format], name + 1)) format++;
     if (!name || format == FORMAT_COUNT) {
         fprintf(stderr, "fuzz: called by a name that ends in no format: %s\n", (*argv)[0]);
@@ -36,9 +39,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (tables) fuzz_table(data, size);
-    else if (certificates) fuzz_certificate(data, size);
-    else if (proofs) fuzz_vipr(data, size);
+    if (one) one(data, size);
     else fuzz_one((enum format)format, folder, data, size);
     return 0;
 }

@@ -14,6 +14,9 @@ enum { FUZZ_FOLDER = 64 };
 void fuzz_open(char folder[FUZZ_FOLDER]);
 void fuzz_close(const char *folder);
 
+// With the limit of memory that the commands have for an input of this size; one that needs more is not accepted.
+bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument, size_t size);
+
 // Loads the bytes; aborts when a law is broken. true: they were a valid document.
 bool fuzz_one(enum format format, const char *folder, const uint8_t *data, size_t size);
 
@@ -23,5 +26,9 @@ bool fuzz_table(const uint8_t *data, size_t size);
 // Certificates, and proofs in the format of VIPR: true if it was accepted.
 bool fuzz_certificate(const uint8_t *data, size_t size);
 bool fuzz_vipr(const uint8_t *data, size_t size);
+// Certificates of a space of layouts, and about placements; plans before the judge.
+bool fuzz_space(const uint8_t *data, size_t size);
+bool fuzz_places(const uint8_t *data, size_t size);
+bool fuzz_verify(const uint8_t *data, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 #include "tests/fuzz/fuzz.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,19 @@ void fuzz_close(const char *folder)
         unlink(path);
     }
     rmdir(folder);
+}
+
+bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument, size_t size)
+{
+    struct arena arena;
+    jmp_buf exhausted;
+    volatile bool accepted = false;
+    arena_open(&arena, &exhausted);
+    memory_limit(((size_t)MEMORY_BASE_MIB << 20) + MEMORY_FOR_A_BYTE * size);
+    if (!setjmp(exhausted)) accepted = one(argument, &arena);
+    arena_close(&arena);
+    memory_limit(0);
+    return accepted;
 }
 
 static void expect_same_bytes(const char *a, const char *b, struct arena *arena)

@@ -28,20 +28,26 @@ static struct check_text put_hashes(const char *text, size_t size, const struct 
     return out;
 }
 
-bool fuzz_certificate(const uint8_t *data, size_t size)
+struct input { const uint8_t *data; size_t size; };
+
+static bool hear(const void *argument, struct arena *arena)
 {
-    struct arena arena;
+    const struct input *in = argument;
     struct error err = {OK, ""};
     struct check_result r;
-    const char *text = (const char *)data, *feed = size ? memchr(text, '\f', size) : NULL;
+    size_t size = in->size;
+    const char *text = (const char *)in->data, *feed = size ? memchr(text, '\f', size) : NULL;
     size_t length = feed ? (size_t)(feed - text) : size;
-    arena_open(&arena, NULL);
     struct check_text priced = {"priced.json", feed ? feed + 1 : "", feed ? size - length - 1 : 0};
-    struct check_text certificate = put_hashes(text, length, &priced, &arena);
-    enum status status = check_certificate(&r, &certificate, &priced, WORK_MOST, &arena, &err);
+    struct check_text certificate = put_hashes(text, length, &priced, arena);
+    enum status status = check_certificate(&r, &certificate, &priced, WORK_MOST, arena, &err);
     if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
     if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
     if (status == OK && r.accepted && r.iteration_ns >= 0 && r.iteration_ns < r.bound_ns) give_up("accepted", "a plan below the bound");
-    arena_close(&arena);
     return status == OK && r.accepted;
+}
+
+bool fuzz_certificate(const uint8_t *data, size_t size)
+{
+    return fuzz_within_limit(hear, &(struct input){data, size}, size);
 }

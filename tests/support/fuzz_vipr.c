@@ -15,18 +15,20 @@ static void give_up(const char *why, const char *text)
     abort();
 }
 
-bool fuzz_vipr(const uint8_t *data, size_t size)
+static bool hear(const void *argument, struct arena *arena)
 {
-    struct arena arena;
+    const struct check_text *file = argument;
     struct error err = {OK, ""};
     struct check_vipr_result r;
-    struct check_text file = {"proof.vipr", (const char *)data, size};
-    arena_open(&arena, NULL);
-    enum status status = check_vipr(&r, &file, WORK_MOST, &arena, &err);
+    enum status status = check_vipr(&r, file, WORK_MOST, arena, &err);
     if (status != OK && (status != BAD_INPUT || !*err.text || strchr(err.text, '\n'))) give_up("not one clear line", err.text);
     if (status == OK && !r.accepted && !*r.reason) give_up("refused", "without a reason");
-    const char *why = status == OK && r.accepted ? vipr_contradiction(&file, r.infeasible, &arena) : NULL;
+    const char *why = status == OK && r.accepted ? vipr_contradiction(file, r.infeasible, arena) : NULL;
     if (why) give_up("accepted", why);
-    arena_close(&arena);
     return status == OK && r.accepted;
+}
+
+bool fuzz_vipr(const uint8_t *data, size_t size)
+{
+    return fuzz_within_limit(hear, &(struct check_text){"proof.vipr", (const char *)data, size}, size);
 }
