@@ -22,6 +22,7 @@ struct visit {
     int capacity, bucket;           // of the stage's items; where the bucket starts
     int64_t total;
     struct check_choice scratch;    // its times are room to evaluate into
+    struct arena *growing;          // the stage's items while there are more to come
 };
 
 static bool no_slower(const struct check_problem *p, const struct check_choice *a, const struct check_choice *b)
@@ -83,11 +84,13 @@ static enum status keep(struct visit *v, const struct check_choice *x)
         if (!dominates(p, x, &items[i])) items[kept++] = items[i];
     if (kept == v->capacity) {
         v->capacity = 2 * v->capacity + 64;
-        items = c->items[v->stage] = arena_grow(c->arena, items, (size_t)kept, (size_t)v->capacity, sizeof *items);
+        items = c->items[v->stage] = arena_grow(v->growing, items, (size_t)kept, (size_t)v->capacity, sizeof *items);
     }
     items[kept] = *x;
-    items[kept].forward = arena_grow(c->arena, x->forward, (size_t)p->slices, (size_t)p->slices, sizeof *x->forward);
-    items[kept].backward = arena_grow(c->arena, x->backward, (size_t)p->slices, (size_t)p->slices, sizeof *x->backward);
+    items[kept].forward = TAKE(v->growing, 2 * p->slices, int64_t);
+    items[kept].backward = items[kept].forward + p->slices;
+    memcpy(items[kept].forward, x->forward, (size_t)p->slices * sizeof *x->forward);
+    memcpy(items[kept].backward, x->backward, (size_t)p->slices * sizeof *x->backward);
     c->count[v->stage] = kept + 1;
     if (++v->total > CHOICES_MOST) return check_refuse(&p->reader, "", "more choices than are checked");
     return check_spend(p, c->work, (uint64_t)(count - v->bucket) * 4);
@@ -150,6 +153,22 @@ static enum status visit_stage(struct visit *v, int stage)
     return OK;
 }
 
+// The stage's items in as much room as they need.
+static void settle_items(struct check_choices *c, int stage)
+{
+    size_t count = (size_t)c->count[stage], slices = (size_t)c->p->slices;
+    struct check_choice *items = arena_grow(c->arena, c->items[stage], count, count, sizeof *items);
+    int64_t *times = TAKE(c->arena, 2 * count * slices, int64_t);
+    for (size_t i = 0; i < count; i++, times += 2 * slices) {
+        memcpy(times, items[i].forward, 2 * slices * sizeof *times);
+        items[i].forward = times;
+        items[i].backward = times + slices;
+    }
+    c->items[stage] = items;
+}
+
+static void close_arena(void *arena) { arena_close(arena); }
+
 // Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are all of one run, and so is
 // the message before them.
 static bool places_are_alike(const struct check_problem *p)
@@ -178,6 +197,14 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
     v.measures = p->turns > 1;
     for (int stage = 0; stage < p->stages && v.measures; stage++) TRY(visit_stage(&v, stage));
     v.measures = false;
-    for (int stage = 0; stage < p->stages; stage++) TRY(visit_stage(&v, stage));
+    v.growing = TAKE(arena, 1, struct arena);
+    arena_open(v.growing, arena->exit);
+    arena_defer(arena, close_arena, v.growing);
+    for (int stage = 0; stage < p->stages; stage++) {
+        struct arena_mark mark = arena_set_mark(v.growing);
+        TRY(visit_stage(&v, stage));
+        settle_items(c, stage);
+        arena_reset(v.growing, mark);
+    }
     return OK;
 }

@@ -22,25 +22,39 @@ static bool uses_alike(const struct check_mixer *m, int s, const struct check_ch
     return true;
 }
 
-static void open_stage(struct check_mixer *m, int s)
+// The class of a choice's uses, a new one if need be; room for it grows.
+static int find_class(struct check_mixer *m, int s, const struct check_choice *items, int i, int *room)
 {
+    struct mix_stage *t = &m->stages[s];
+    int k = 0;
+    while (k < t->class_count && !uses_alike(m, s, &items[t->class_choice[k]], &items[i])) k++;
+    if (k < t->class_count) return k;
+    if (k == *room) {
+        *room = 2 * *room + 16;
+        t->class_choice = arena_grow(m->arena, t->class_choice, (size_t)k, (size_t)*room, sizeof *t->class_choice);
+    }
+    t->class_choice[t->class_count++] = i;
+    return k;
+}
+
+static enum status open_stage(struct check_mixer *m, int s)
+{
+    const struct check_problem *p = m->p;
     const struct check_choice *items = m->c->items[s];
     struct mix_stage *t = &m->stages[s];
-    int count = m->c->count[s];
-    t->left = TAKE(m->arena, count, struct side);
-    t->right = TAKE(m->arena, count, struct side);
+    int count = m->c->count[s], room = 0;
+    t->left = TAKE(m->arena, p->group_count * p->cut_count, struct side);
+    t->right = TAKE(m->arena, p->group_count * p->boundary_count, struct side);
     t->left_of = TAKE(m->arena, count, int);
     t->right_of = TAKE(m->arena, count, int);
     t->class_of = TAKE(m->arena, count, int);
-    t->class_choice = TAKE(m->arena, count, int);
     for (int i = 0; i < count; i++) {
+        TRY(check_spend(p, m->c->work, (uint64_t)(8 + t->left_count + t->right_count + t->class_count)));
         t->left_of[i] = find_side(t->left, &t->left_count, items[i].group, items[i].cut, i);
         t->right_of[i] = find_side(t->right, &t->right_count, items[i].group, items[i].boundary, i);
-        int k = 0;
-        while (k < t->class_count && !uses_alike(m, s, &items[t->class_choice[k]], &items[i])) k++;
-        if (k == t->class_count) t->class_choice[t->class_count++] = i;
-        t->class_of[i] = k;
+        t->class_of[i] = find_class(m, s, items, i, &room);
     }
+    return OK;
 }
 
 enum status check_open_mixer(struct check_mixer **mixer, const struct check_choices *c, const bool *counted, struct arena *arena)
@@ -60,10 +74,7 @@ enum status check_open_mixer(struct check_mixer **mixer, const struct check_choi
     }
     m->row_of = TAKE(arena, m->use_count, int);
     m->stages = TAKE(arena, p->stages + 1, struct mix_stage);
-    for (int s = 0; s < p->stages; s++) {
-        TRY(check_spend(p, c->work, (uint64_t)c->count[s] * 8));
-        open_stage(m, s);
-    }
+    for (int s = 0; s < p->stages; s++) TRY(open_stage(m, s));
     return OK;
 }
 
