@@ -39,6 +39,33 @@ gives 0 "as stated by solve" report --format megatron plan.json
 gives 2 "is about the plan" report best.json --verdict verdict.json
 gives 2 "plumbline.verdict" report plan.json --verdict proof.json
 gives 2 "goes with one plan" report --format csv plan.json --verdict verdict.json
+gives 2 "goes with one plan" report --layouts best.layouts.json --verdict verdict.json
+gives 0 "as stated by solve, gap" report --layouts best.layouts.json
+grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json || complain "verdict.json: not the certificate's hash"
+grep -q '"proven_bound_ns"' unjudged.json && complain "unjudged.json: a bound is proven by nothing"
+grep -q '"bound_judged": false' unjudged.json || complain "unjudged.json: does not say that the bound was not judged"
+
+# ---- that there is no plan: of the problem that the document names alone
+for folder in none less; do cp -r one $folder; done
+sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.01/' none/job.json
+sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.012/' less/job.json
+for folder in none less; do gives 11 "" solve $folder/problem.json -o $folder.json --certificate $folder-proof.json; done
+gives 20 "a claim that cannot be judged" verify none.json
+gives 0 "there is no plan, proven by none-proof.json" verify none.json --certificate none-proof.json -o none-verdict.json
+gives 0 "proven infeasible" report none.json --verdict none-verdict.json
+gives 0 "infeasible, as stated by solve" report none.json
+gives 20 "hash: less/job.json" verify none.json --problem less/problem.json --certificate less-proof.json -o other-verdict.json
+gives 0 "infeasible, as stated by solve" report none.json --verdict other-verdict.json
+gives 2 "is about the plan" report less.json --verdict none-verdict.json
+python3 - <<'P'
+import json
+none, plan = json.load(open('none.json')), json.load(open('plan.json'))
+none['made_from'] = plan['made_from']
+json.dump(none, open('forged.json', 'w'))
+P
+gives 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json --certificate proof.json
+gives 20 "none-proof.json is not proven" verify forged.json --certificate none-proof.json
+gives 20 "hash: none/job.json" verify forged.json --problem none/problem.json --certificate none-proof.json
 
 # ---- claims that no certificate covers: a higher bound, another problem's proof, a proof that is none, a slower plan's
 bound=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
