@@ -121,8 +121,22 @@ says_not "space of layouts"
 gives 0 "the layout of best.json is kept" solve many/problem.json --start best.json -o again.json
 gives 0 accepted verify again.json
 [ "$(sed -n 's/.*"data": //p' again.json | head -1)" = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
-gives 2 "expected no --start beside it" solve many/problem.json --start best.json -o again.json --certificate c.json
+gives 2 "exists with other content" solve many/problem.json --start plan.json -o again.json
+gives 2 "expected a job with a space" solve many/problem.json --start plan.json -o slower.json --layouts fates.json
+gives 2 "expected -o PLAN.json beside it" solve many/problem.json --start best.json
+gives 2 "expected a plan with stages" solve many/problem.json --start none.json -o no.json
 gives 11 "the layout of best.json is kept" solve many/problem.json --start best.json --without a100=1 -o fewer.json
+grep -q '"fewer.job.json"' fewer.problem.json && grep -q '"fewer.cluster.json"' fewer.problem.json || complain "fewer.problem.json names other documents"
+# Its bound is one layout's: of a problem with that layout, not of the space, where another one may be faster.
+gives 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json -o slower.json --certificate slower-proof.json
+gives 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
+[ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
+    complain "slower.json: its bound would be one of the space, too"
+gives 20 "hash: many/problem.json" verify slower.json --problem many/problem.json
+cp -r many narrow
+sed -i 's/"all": .*/"tensor": [8],/' narrow/job.json
+gives 2 "expected a layout of the space of narrow/job.json; found is tensor 2" solve narrow/problem.json --start plan.json -o no.json
+[ -e no.json ] && complain "no.json is written"
 
 # ---- what was asked of a placement, also where there is none
 cp -r one placed
