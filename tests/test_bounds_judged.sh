@@ -111,6 +111,13 @@ cp -r many typos
 sed -i 's/"gpu": "a100-80gb"/"gpu": "A100-80GB"/' typos/cluster.json
 gives 2 'nearest: a100-80gb' solve typos/problem.json
 
+# ---- why layouts are refused: like reasons together, names as they are
+gives 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layouts degrees -o mixed
+gives 11 "" solve mixed/problem.json -o mixed.json
+gives 0 " v100-32gb lacks bf16" report --layouts mixed.layouts.json
+says_not '#'
+grep -q "tensor ..., found ..." out || complain "figures are not left out"
+
 # ---- a space of layouts where one layout is taken
 gives 0 "has a space of layouts" price many/problem.json -o priced.json
 gives 0 "has a space of layouts" formulate many/problem.json -o program.lp
