@@ -83,6 +83,10 @@ enum status verdict_covers(bool *covers, const char *path, const struct document
         return json_refuse(&d.root, err, "made_from: is about the plan %.12s..., and %s is %.12s...", hash, plan->path, plan->sha256);
     if (judged && !source_hash(&d, "certificate"))
         return json_refuse(&d.root, err, "bound_judged: expected a certificate in made_from");
+    if (judged && (proven < 0) != (bound_ns < 0))
+        return json_refuse(&d.root, err, "proven_bound_ns: expected %s: %s is %s",
+                           bound_ns < 0 ? "none" : "a bound", plan->path,
+                           bound_ns < 0 ? "of a problem without a plan" : "a plan");
     if (judged && proven < bound_ns)
         return json_refuse(&d.root, err, "proven_bound_ns: expected %lld, which %s states, or more", (long long)bound_ns, plan->path);
     *covers = accepted && judged;

@@ -32,7 +32,8 @@ struct verdict {
 void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int stage, const char *format, ...) __attribute__((format(printf, 5, 6)));
 enum status verdict_save(const struct verdict *v, const char *path, const struct source *sources, int source_count, struct arena *arena, struct error *err);
 
-// Whether a document of this kind says that the plan was accepted and that this bound of its is proven. BAD_INPUT: it is no
+// Whether a document of this kind says that the plan was accepted and that this bound of its is
+// proven; bound_ns -1: that the problem has no plan. BAD_INPUT: it is no
 // verdict, or about another plan.
 enum status verdict_covers(bool *covers, const char *path, const struct document *plan, int64_t bound_ns,
                            struct arena *arena, struct error *err);

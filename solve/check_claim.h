@@ -9,11 +9,18 @@
 #include "data/arena.h"
 #include "data/status.h"
 
+enum { CHECK_CLAIM_SOURCES = 5 };
+
+// A file as it was read when the certificate was heard.
+struct check_heard { const char *role, *path; char sha256[65]; };
+
 struct check_claim {
     bool accepted;
     const char *reason;         // why not; "" where accepted
     bool infeasible;            // proven: there is no plan
     int64_t bound_ns;           // proven: no plan takes less; -1 where infeasible
+    struct check_heard certificate;
+    struct check_heard sources[CHECK_CLAIM_SOURCES];        // of the problem: itself and what it names
 };
 
 // BAD_INPUT: one of the files cannot be read, or the two are not about the same kind of problem.

@@ -42,7 +42,7 @@ static enum status read_named(struct check_text *priced, const struct check_text
 
 // ---- a problem and what it names
 
-enum { SOURCES = 5 };
+enum { SOURCES = CHECK_CLAIM_SOURCES };
 
 // The documents that the problem names, read by the checker itself for their hashes.
 static enum status read_sources(struct check_input sources[SOURCES], const struct check_text *problem, struct arena *arena, struct error *err)
@@ -87,12 +87,11 @@ static void print_result(FILE *to, const struct check_result *r, const struct ch
 
 // The judge prices the problem, and the priced document has to say the same.
 static enum status hear_problem(struct check_result *result, const struct check_text *certificate, const struct check_text *priced,
-                                const struct check_text *problem, uint64_t work_limit, struct arena *arena, struct error *err)
+                                const struct check_input inputs[SOURCES], uint64_t work_limit,
+                                struct arena *arena, struct error *err)
 {
-    struct check_input inputs[SOURCES];
     struct check_problem *own;
-    TRY(read_sources(inputs, problem, arena, err));
-    TRY(space_open_one(&own, problem->file, inputs, SOURCES, arena, err));
+    TRY(space_open_one(&own, inputs[0].text.file, inputs, SOURCES, arena, err));
     const struct check_basis basis = {own, inputs, SOURCES};
     return check_certificate_of(result, certificate, priced, &basis, work_limit, arena, err);
 }
@@ -134,8 +133,10 @@ static enum status hear_one(struct check_hearing *h, struct check_result *result
     TRY(check_named_problem(h->certificate, seen, arena, err));
     TRY(check_named_problem(priced, seen, arena, err));
     if (!is_problem) return check_certificate(result, h->certificate, priced, work_limit, arena, err);
+    struct check_input inputs[SOURCES];
     h->problem = file;
-    return hear_problem(result, h->certificate, priced, file, work_limit, arena, err);
+    TRY(read_sources(inputs, file, arena, err));
+    return hear_problem(result, h->certificate, priced, inputs, work_limit, arena, err);
 }
 
 struct outputs { const char *verdict, *statement; };
@@ -266,15 +267,13 @@ static enum status hear_vipr(const char *path, int64_t work_limit, const struct 
 
 // ---- for other commands
 
-static enum status hear_claim(struct check_result *result, const struct check_text *certificate, const char *problem_path,
-                              struct arena *arena, struct error *err)
+static enum status hear_claim(struct check_result *result, const struct check_text *certificate,
+                              const struct check_input sources[SOURCES], struct arena *arena, struct error *err)
 {
-    struct check_input sources[SOURCES];
+    const char *problem_path = sources[0].text.file;
     enum check_certificate_kind kind;
-    struct check_text problem, priced;
+    struct check_text priced;
     TRY(check_certificate_kind(&kind, certificate, arena, err));
-    TRY(space_read_file(&problem, problem_path, arena, err));
-    TRY(read_sources(sources, &problem, arena, err));
     if (kind == CERTIFICATE_OF_SPACE) {
         struct check_space space;
         struct check_pricer pricers[2];
@@ -290,18 +289,32 @@ static enum status hear_claim(struct check_result *result, const struct check_te
         return check_places_certificate(result, certificate, sources, SOURCES, &places, CHECK_WORK_DEFAULT, arena, err);
     }
     TRY(read_named(&priced, certificate, arena, err));
-    return hear_problem(result, certificate, &priced, &problem, CHECK_WORK_DEFAULT, arena, err);
+    return hear_problem(result, certificate, &priced, sources, CHECK_WORK_DEFAULT, arena, err);
+}
+
+static struct check_heard hash_of(const char *role, const struct check_text *text)
+{
+    struct check_heard heard = {.role = role, .path = text->file};
+    check_hash(text->text, text->size, heard.sha256);
+    return heard;
 }
 
 enum status check_claim_of(struct check_claim *claim, const char *certificate_path, const char *problem_path,
                            struct arena *arena, struct error *err)
 {
-    struct check_text certificate;
+    struct check_input sources[SOURCES];
+    struct check_text certificate, problem;
     struct check_result *result = TAKE(arena, 1, struct check_result);
     TRY(space_read_file(&certificate, certificate_path, arena, err));
-    TRY(hear_claim(result, &certificate, problem_path, arena, err));
-    *claim = (struct check_claim){result->accepted, result->accepted ? "" : result->reason, result->infeasible, -1};
+    TRY(space_read_file(&problem, problem_path, arena, err));
+    TRY(read_sources(sources, &problem, arena, err));
+    TRY(hear_claim(result, &certificate, sources, arena, err));
+    *claim = (struct check_claim){.accepted = result->accepted, .infeasible = result->infeasible,
+                                  .reason = result->accepted ? "" : result->reason, .bound_ns = -1,
+                                  .certificate = hash_of("certificate", &certificate)};
     if (result->accepted && !result->infeasible) claim->bound_ns = result->bound_ns;
+    for (int i = 0; i < SOURCES; i++)
+        claim->sources[i] = hash_of(sources[i].role, &sources[i].text);
     return OK;
 }
 

@@ -394,27 +394,36 @@ static enum status refuse_options(const struct request *r, const struct problem 
     return problem->job.objective == OBJECTIVE_PIPETTE ? refuse_with_pipette(r, err) : OK;
 }
 
-static enum status change_problem(const struct request *r, struct problem **problem, const struct plan *earlier, struct arena *arena, struct error *err)
+// A plan of a space of layouts to begin from: its layout is the job's from now on.
+static enum status check_layout(const struct request *r, const struct plan *start, struct error *err)
 {
-    struct problem *changed = TAKE(arena, 1, struct problem);
-    if (earlier) TRY(what_if_check_earlier(earlier, *problem, arena, err));
-    TRY(what_if_change(changed, *problem, &r->change, r->answer_only ? NULL : r->plan_path, arena, err));
-    *problem = changed;
+    if (!start->stage_count)
+        return fail(err, BAD_INPUT, "--start: %s: expected a plan with stages, for its layout, "
+                    "found none", r->start_path);
+    if (!r->answer_only && !strcmp(r->plan_path, "-"))
+        return fail(err, BAD_INPUT, "--start: expected -o PLAN.json beside it: the job with the "
+                    "layout of %s is written there", r->start_path);
     return OK;
 }
 
-// A plan of a space of layouts to begin from: its layout becomes the job's, and the others are not looked at.
-static enum status take_layout(struct problem **problem, const struct request *r, const struct plan *start, struct arena *arena, struct error *err)
+// What the options make of the problem: other nodes and links, the one layout of the plan to begin from.
+static enum status change_problem(const struct request *r, struct problem **problem,
+                                  const struct plan *start, struct arena *arena, struct error *err)
 {
-    struct problem *one = TAKE(arena, 1, struct problem);
-    if (!start || !(*problem)->job.space.given) return OK;
-    if (r->certificate_path || r->layouts_path)
-        return fail(err, BAD_INPUT, "%s: expected no --start beside it: %s takes one layout of the job's space", r->layouts_path ? "--layouts" : "--certificate", r->start_path);
-    if (!start->stage_count) return fail(err, BAD_INPUT, "--start: %s: expected a plan with stages, for its layout, found none", r->start_path);
-    *one = problem_with_layout(*problem, &start->layout);
-    one->job.space = (struct space){0};
-    TRY(problem_check(one, err));
-    *problem = one;
+    const struct layout *layout = start && (*problem)->job.space.given ? &start->layout : NULL;
+    const struct problem_change change = {&r->change, layout};
+    struct problem *changed = TAKE(arena, 1, struct problem);
+    if (layout) TRY(check_layout(r, start, err));
+    const struct problem one = layout ? problem_with_layout(*problem, layout) : **problem;
+    TRY(refuse_options(r, &one, err));
+    if (!layout && !cluster_change_any(&r->change)) return OK;
+    if (start && cluster_change_any(&r->change))
+        TRY(what_if_check_earlier(start, *problem, arena, err));
+    TRY(what_if_change(changed, *problem, &change, r->answer_only ? NULL : r->plan_path, arena, err));
+    *problem = changed;
+    if (layout && !r->quiet)
+        fprintf(stderr, "the layout of %s is kept; other layouts of the job's space are not "
+                "looked at\n", r->start_path);
     return OK;
 }
 
@@ -428,12 +437,7 @@ enum status command_solve(int argc, char **argv, int *exit_code, struct arena *a
     TRY(problem_load(problem, r.problem_path, arena, err));
     struct plan *start = r.start_path ? TAKE(arena, 1, struct plan) : NULL;
     if (start) TRY(plan_load(start, r.start_path, arena, err));
-    bool layout_taken = start && problem->job.space.given;
-    TRY(take_layout(&problem, &r, start, arena, err));
-    TRY(refuse_options(&r, problem, err));
-    if (cluster_change_any(&r.change)) TRY(change_problem(&r, &problem, start, arena, err));
-    TRY(take_layout(&problem, &r, start, arena, err));      // a changed problem is read again
-    if (layout_taken && !r.quiet) fprintf(stderr, "the layout of %s is kept; other layouts of the job's space are not looked at\n", r.start_path);
+    TRY(change_problem(&r, &problem, start, arena, err));
     if (problem->job.space.given) return solve_space(&r, problem, exit_code, arena, err);
     if (r.certificate_path && !r.priced_path && !problem->cluster.places.node_count) r.priced_path = arena_print(arena, "%s.priced.json", stem_of(r.certificate_path, arena));
     if (r.priced_path) TRY(file_check_place(r.priced_path, err));

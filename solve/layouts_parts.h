@@ -16,7 +16,7 @@ struct layouts_context {
 };
 worker_function layouts_serve;
 
-// The text of an error without the files' names and with # for numbers: many layouts are refused alike.
+// The text of an error without the files' names and numbers: many layouts are refused alike.
 const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena);
 
 enum layouts_request { REQUEST_SCAN, REQUEST_SHARPEN, REQUEST_FIRST, REQUEST_SCOUT, REQUEST_ROOT, REQUEST_SOLVE };

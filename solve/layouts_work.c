@@ -1,5 +1,6 @@
 // What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds, solve one layout. An
 // answer is a function of its request alone, so that it does not matter which worker gives it.
+#include <ctype.h>
 #include <string.h>
 
 #include "solve/layouts_parts.h"
@@ -12,6 +13,33 @@ enum status layout_price(struct priced *priced, const struct problem *problem, c
 
 // ---- scanning
 
+static bool is_part_of_word(const char *c)
+{
+    return isalnum((unsigned char)*c) || *c == '_' || *c == '-' || (*c == '.' && isdigit((unsigned char)c[1]));
+}
+
+// Numbers that stand alone are left out; those of names (v100-32gb, bf16) stay.
+static const char *without_figures(const char *text, struct arena *arena)
+{
+    char *copy = TAKE(arena, 3 * strlen(text) + 1, char), *to = copy;
+    while (*text) {
+        const char *end = text;
+        bool digits = false, letters = false;
+        for (; is_part_of_word(end); end++) {
+            digits = digits || isdigit((unsigned char)*end);
+            letters = letters || isalpha((unsigned char)*end);
+        }
+        if (end == text) end++;
+        bool figure = digits && !letters;
+        size_t length = figure ? 3 : (size_t)(end - text);
+        memcpy(to, figure ? "..." : text, length);
+        to += length;
+        text = end;
+    }
+    *to = '\0';
+    return copy;
+}
+
 // A reason without its figures and without the file's name, so that like ones are counted together.
 const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena)
 {
@@ -20,15 +48,7 @@ const char *layouts_plain_reason(const char *text, const struct problem *problem
         size_t length = strlen(files[i]);
         if (!strncmp(text, files[i], length) && !strncmp(text + length, ": ", 2)) text += length + 2;
     }
-    char *copy = arena_copy_text(arena, text), *to = copy;
-    for (const char *from = text; *from; from++) {
-        bool digit = *from >= '0' && *from <= '9', inside = to > copy && (to[-1] == '#' || (to[-1] >= 'a' && to[-1] <= 'z'));
-        if (!digit) *to++ = *from;
-        else if (!inside) *to++ = '#';
-        else if (to[-1] != '#') *to++ = *from;
-    }
-    *to = '\0';
-    return copy;
+    return without_figures(text, arena);
 }
 
 struct scan {

@@ -151,12 +151,14 @@ enum status command_report(int argc, char **argv, int *exit_code, struct arena *
     bool table = format == FORMAT_LATEX || format == FORMAT_CSV;
     if ((operands > 0) == (layouts != NULL)) return fail(err, BAD_INPUT, "expected a PLAN, or --layouts FILE");
     if (operands > 1 && !table) return fail(err, BAD_INPUT, "unexpected operand '%s': one plan at a time, but with --format latex or csv", files[1]);
-    if (layouts) return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top, format, to, arena, err);
     if (verdict && (layouts || table)) return fail(err, BAD_INPUT, "--verdict: goes with one plan");
+    if (layouts) return write_layouts(layouts, about.top < 0 && format == FORMAT_TEXT ? 20 : about.top, format, to, arena, err);
     if (table && about.top >= 0) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
     if (table) return write_table(files, operands, format == FORMAT_CSV, to, arena, err);
     TRY(plan_load(&plan, files[0], arena, err));
-    if (verdict) TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, plan.bound_ns, arena, err));
+    int64_t claimed_ns = plan.outcome == OUTCOME_INFEASIBLE ? -1 : plan.bound_ns;
+    if (verdict)
+        TRY(verdict_covers(&plan.bound_judged, verdict, &plan.document, claimed_ns, arena, err));
     about.format = format;
     if (about.top >= 0 && (format != FORMAT_TEXT || !plan.placement)) return fail(err, BAD_INPUT, "--top: expected --layouts beside it, or a plan with a placement");
     if (format == FORMAT_TEXT || format == FORMAT_LINKS || format == FORMAT_HEATMAP) TRY(make_with_links(&plan, &about, &text, &length, arena, err));

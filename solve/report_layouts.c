@@ -84,7 +84,7 @@ static void print_verdict(struct report_out *out, const struct layouts *l)
         return;
     }
     if (l->objective == OBJECTIVE_MAX_LOAD) report_print(out, "times are of max_load: micro-batches x the greatest load\n");
-    report_print(out, "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s, gap %.4g %% (asked %.4g %%)\n", l->chosen,
+    report_print(out, "chosen: layout %" PRId64 ", %s per iteration; any plan of any layout takes at least %s as stated by solve, gap %.4g %% (asked %.4g %%)\n", l->chosen,
                  report_time(l->iteration_ns, out->arena), report_time(l->bound_ns, out->arena),
                  l->iteration_ns ? 100 * (double)(l->iteration_ns - l->bound_ns) / (double)l->iteration_ns : 0, 100 * l->gap_asked);
 }

@@ -24,7 +24,8 @@ static void print_verdict(struct report_out *out, const struct plan *plan)
         report_print(out, "%s: %s", title, none ? "proven infeasible" : sentences[plan->outcome]);
         report_print(out, plan->reason ? ": %s\n" : "%s\n", plan->reason ? plan->reason : "");
         if (plan->bound_ns > 0)
-            report_print(out, "any plan takes at least %s\n", report_time(plan->bound_ns, out->arena));
+            report_print(out, "any plan takes at least %s, as stated by solve\n",
+                         report_time(plan->bound_ns, out->arena));
         return;
     }
     bool closed = plan->bound_ns == plan_value_ns(plan), other = plan->objective != OBJECTIVE_ITERATION_TIME;

@@ -15,25 +15,26 @@ static const struct source *source_with_role(const struct document *d, const cha
     return NULL;
 }
 
-void hear_hashes(struct hearing *h)
+void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
+                    struct arena *arena)
 {
-    const struct problem *p = h->problem;
     const struct { const char *role; const struct document *document; } inputs[] = {
         {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
         {"costs", &p->costs.document}, {"job", &p->job.document},
     };
     for (size_t i = 0; i < ARRAY_LENGTH(inputs); i++) {
-        const struct source *source = source_with_role(&h->plan->document, inputs[i].role);
+        const struct source *source = source_with_role(&plan->document, inputs[i].role);
         const struct document *d = inputs[i].document;
         const char *path = d->path && *d->path ? d->path : inputs[i].role;
         if (!source) {
             // A problem that was made in memory has no hash, nor has a plan of it any source.
             if (d->sha256[0])
-                verdict_add(h->verdict, h->arena, "hash", -1, "%s: the plan does not name the %s it was made from",
+                verdict_add(v, arena, "hash", -1, "%s: the plan does not name the %s it was made from",
                             path, inputs[i].role);
         } else if (strcmp(source->sha256, d->sha256)) {
-            verdict_add(h->verdict, h->arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...",
-                        path, d->sha256[0] ? d->sha256 : "unknown", source->sha256);
+            verdict_add(v, arena, "hash", -1,
+                        "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path,
+                        d->sha256[0] ? d->sha256 : "unknown", source->sha256);
         }
     }
 }
@@ -184,8 +185,8 @@ enum status verify_plan(struct verdict *v, const struct plan *plan, const struct
 {
     struct doubts doubts = {0, 0};
     struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = {.doubts = &doubts}, .arena = arena};
-    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1};
-    hear_hashes(&h);
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    verify_sources(v, plan, problem, arena);
     if (plan->stage_count == 0) {
         verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
     } else if (hear_layout(&h)) {

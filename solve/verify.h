@@ -11,4 +11,9 @@
 enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
                         struct error *err);
 
+// That the documents at hand are those that the plan says it was made from (rule "hash"): what
+// verify_plan begins with, and all there is to judge of a plan without stages.
+void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *problem,
+                    struct arena *arena);
+
 #endif

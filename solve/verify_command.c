@@ -88,13 +88,37 @@ static void print_verdict(const struct verdict *v, const struct plan *plan, cons
     }
 }
 
-// What the certificate proves of the problem, beside what the plan states.
-static enum status judge_bound(struct verdict *v, const struct plan *plan, const char *problem_path,
-                               const char *certificate, struct arena *arena, struct error *err)
+// What the judge read is what the certificate was heard with.
+static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
+                                    struct error *err)
 {
-    struct check_claim claim;
+    const struct { const char *role; const struct document *document; } read[] = {
+        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
+        {"costs", &p->costs.document}, {"job", &p->job.document},
+    };
+    for (int i = 0; i < CHECK_CLAIM_SOURCES; i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
+            if (!strcmp(read[k].role, claim->sources[i].role) &&
+                strcmp(read[k].document->sha256, claim->sources[i].sha256))
+                return fail(err, BAD_INPUT, "%s: changed while it was read", claim->sources[i].path);
+    return OK;
+}
+
+struct request {
+    const char *problem_path, *certificate;     // NULL: the problem that the plan names; none
+    struct problem problem;
+    struct check_claim claim;                   // of the certificate, once it was heard
+};
+
+// What the certificate proves of the problem, beside what the plan states.
+static enum status judge_bound(struct verdict *v, const struct plan *plan, struct request *r,
+                               struct arena *arena, struct error *err)
+{
+    const char *certificate = r->certificate;
     bool none = plan->stage_count == 0;
-    TRY(check_claim_of(&claim, certificate, problem_path, arena, err));
+    TRY(check_claim_of(&r->claim, certificate, r->problem.document.path, arena, err));
+    const struct check_claim claim = r->claim;
+    TRY(check_same_files(&claim, &r->problem, err));
     if (!claim.accepted)
         verdict_add(v, arena, "bound", -1, "%s is not proven: %s", certificate, claim.reason);
     else if (none != claim.infeasible)
@@ -109,12 +133,13 @@ static enum status judge_bound(struct verdict *v, const struct plan *plan, const
 }
 
 // Judges, unless an input is not the one the plan was made from.
-static enum status hear(struct verdict *v, const struct plan *plan, const char *problem_path, const char *certificate,
-                        struct problem *problem, struct arena *arena, struct error *err)
+static enum status hear(struct verdict *v, const struct plan *plan, struct request *r,
+                        struct arena *arena, struct error *err)
 {
     bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
+    const char *problem_path = r->problem_path;
     *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
-    if (plan->stage_count == 0 && !(claims_none && certificate)) {
+    if (plan->stage_count == 0 && !(claims_none && r->certificate)) {
         verdict_add(v, arena, "plan", -1,
                     "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",
                     outcome_names[plan->outcome]);
@@ -129,44 +154,38 @@ static enum status hear(struct verdict *v, const struct plan *plan, const char *
         if (v->violation_count) return OK;
         problem_path = path_beside(plan->document.path, source->path, arena);
     }
-    TRY(problem_load(problem, problem_path, arena, err));
-    if (!claims_none) TRY(verify_plan(v, plan, problem, arena, err));
-    return certificate ? judge_bound(v, plan, problem_path, certificate, arena, err) : OK;
+    TRY(problem_load(&r->problem, problem_path, arena, err));
+    if (claims_none) verify_sources(v, plan, &r->problem, arena);
+    else TRY(verify_plan(v, plan, &r->problem, arena, err));
+    return r->certificate ? judge_bound(v, plan, r, arena, err) : OK;
 }
 
-// A verdict tells its certificate by the hash of the file.
-static enum status certificate_source(struct source *to, const char *certificate, const char *verdict_path,
-                                      struct arena *arena, struct error *err)
-{
-    struct document d = {.path = certificate};
-    const char *text;
-    size_t size;
-    TRY(file_read(certificate, &text, &size, arena, err));
-    sha256_text(text, size, d.sha256);
-    *to = source_of("certificate", &d, verdict_path, arena);
-    return OK;
-}
-
-static enum status write_verdict(const struct verdict *v, const struct plan *plan, const struct problem *problem,
-                                 const char *certificate, const char *path, struct arena *arena, struct error *err)
+// A verdict tells its certificate, if one was heard, by the hash of what was read then.
+static enum status write_verdict(const struct verdict *v, const struct plan *plan,
+                                 const struct request *r, const char *path, struct arena *arena,
+                                 struct error *err)
 {
     struct source sources[3];
+    struct document heard = {.path = r->certificate};
     int count = 0;
     sources[count++] = source_of("plan", &plan->document, path, arena);
-    if (problem->document.path) sources[count++] = source_of("problem", &problem->document, path, arena);
-    if (certificate) TRY(certificate_source(&sources[count++], certificate, path, arena, err));
+    if (r->problem.document.path)
+        sources[count++] = source_of("problem", &r->problem.document, path, arena);
+    snprintf(heard.sha256, sizeof heard.sha256, "%s", r->claim.certificate.sha256);
+    if (*heard.sha256) sources[count++] = source_of("certificate", &heard, path, arena);
     return verdict_save(v, path, sources, count, arena, err);
 }
 
 static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
 {
     int64_t memory_mib = MEMORY_BASE_MIB;
-    const char *plan_path, *problem_path = NULL, *certificate = NULL, *verdict_path = NULL;
+    const char *plan_path, *verdict_path = NULL;
+    struct request r = {0};
     bool helped;
     const struct option options[] = {
-        {"--problem", OPTION_TEXT, &problem_path, 0, 0, NULL,
+        {"--problem", OPTION_TEXT, &r.problem_path, 0, 0, NULL,
          "judge by this problem instead of the one the plan names"},
-        {"--certificate", OPTION_TEXT, &certificate, 0, 0, NULL,
+        {"--certificate", OPTION_TEXT, &r.certificate, 0, 0, NULL,
          "judge the plan's bound, too: by this proof, heard as plumbline check does"},
         {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
         MEMORY_OPTION(&memory_mib),
@@ -175,13 +194,12 @@ static enum status verify(int argc, char **argv, int *exit_code, struct arena *a
     if (helped) return OK;
     memory_limit((size_t)memory_mib << 20);
     struct plan plan;
-    struct problem problem = {0};
     struct verdict verdict;
     TRY(plan_load(&plan, plan_path, arena, err));
-    TRY(hear(&verdict, &plan, problem_path, certificate, &problem, arena, err));
+    TRY(hear(&verdict, &plan, &r, arena, err));
     verdict.accepted = verdict.violation_count == 0;
-    if (verdict_path) TRY(write_verdict(&verdict, &plan, &problem, certificate, verdict_path, arena, err));
-    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, certificate);
+    if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
+    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, r.certificate);
     *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
     return OK;
 }

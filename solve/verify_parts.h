@@ -29,7 +29,6 @@ struct hearing {
 
 #define REJECT(h, rule, stage, ...) verdict_add((h)->verdict, (h)->arena, rule, stage, __VA_ARGS__)
 
-void hear_hashes(struct hearing *h);
 // Everything behind the layout, of a plan with a placement: replica by replica.
 enum status hear_placement(struct hearing *h, struct error *err);
 void hear_pipette(struct hearing *h, const int *node);             // "objective"; node[replica * ranks + rank]

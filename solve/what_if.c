@@ -30,46 +30,109 @@ static enum status check_replaceable(const char *path, const char *draft, struct
     return fail(err, BAD_INPUT, "%s: exists with other content; expected another -o for another change", path);
 }
 
-// Both or none: each goes beside its place first.
-static enum status write_both(const struct problem *p, const char *const *drafts, struct arena *arena, struct error *err)
+enum piece { PIECE_CLUSTER, PIECE_JOB, PIECE_PROBLEM, PIECE_COUNT };
+
+static struct document *document_of(struct problem *p, enum piece piece)
 {
-    const char *paths[] = {p->cluster.document.path, p->document.path};
-    TRY(cluster_save(&p->cluster, drafts[0], arena, err));
-    TRY(problem_save(p, drafts[1], arena, err));
-    for (int i = 0; i < 2; i++) TRY(check_replaceable(paths[i], drafts[i], arena, err));
-    for (int i = 0; i < 2; i++)
-        if (rename(drafts[i], paths[i])) return fail(err, BAD_INPUT, "%s: cannot be written: %s", paths[i], strerror(errno));
+    if (piece == PIECE_CLUSTER) return &p->cluster.document;
+    return piece == PIECE_JOB ? &p->job.document : &p->document;
+}
+
+static enum status save_piece(const struct problem *p, enum piece piece, const char *path,
+                              struct arena *arena, struct error *err)
+{
+    if (piece == PIECE_CLUSTER) return cluster_save(&p->cluster, path, arena, err);
+    if (piece == PIECE_JOB) return job_save(&p->job, path, arena, err);
+    return problem_save(p, path, arena, err);
+}
+
+static const char *draft_of(struct problem *p, enum piece piece, struct arena *arena)
+{
+    return arena_print(arena, "%s.draft", document_of(p, piece)->path);
+}
+
+// All or none: each goes beside its place first.
+static enum status write_all(struct problem *p, const bool *changed, struct arena *arena,
+                             struct error *err)
+{
+    for (int i = 0; i < PIECE_COUNT; i++)
+        if (changed[i]) TRY(save_piece(p, i, draft_of(p, i, arena), arena, err));
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        const char *path = document_of(p, i)->path;
+        if (changed[i]) TRY(check_replaceable(path, draft_of(p, i, arena), arena, err));
+    }
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        const char *path = document_of(p, i)->path;
+        if (changed[i] && rename(draft_of(p, i, arena), path))
+            return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    }
     return OK;
 }
 
-static enum status write_documents(struct problem *p, struct arena *arena, struct error *err)
+static enum status write_documents(struct problem *p, const bool *changed, struct arena *arena,
+                                   struct error *err)
 {
-    const char *path = p->document.path;
-    const char *const drafts[] = {arena_print(arena, "%s.draft", p->cluster.document.path), arena_print(arena, "%s.draft", path)};
-    enum status status = write_both(p, drafts, arena, err);
-    for (int i = 0; i < 2; i++) unlink(drafts[i]);
-    return status == OK ? problem_load(p, path, arena, err) : status;
+    enum status status = write_all(p, changed, arena, err);
+    for (int i = 0; i < PIECE_COUNT; i++)
+        if (changed[i]) unlink(draft_of(p, i, arena));
+    return status == OK ? problem_load(p, p->document.path, arena, err) : status;
 }
 
-enum status what_if_change(struct problem *changed, const struct problem *problem, const struct cluster_change *change, const char *path,
+// ---- the change
+
+static enum status take_layout(struct problem *to, const struct layout *layout, struct error *err)
+{
+    struct space_limits limits = problem_space_limits(to);
+    if (!space_contains(&to->job.space, &limits, layout, NULL))
+        return fail(err, BAD_INPUT, "--start: expected a layout of the space of %s; found is "
+                    "tensor %d, context %d, pipeline %d, data %d, micro-batch %d, %s",
+                    to->job.document.path, layout->tensor, layout->context, layout->pipeline,
+                    layout->data, layout->micro_batch, schedule_names[layout->schedule]);
+    *to = problem_with_layout(to, layout);
+    return OK;
+}
+
+static const char *change_text(const struct problem_change *change, struct arena *arena)
+{
+    bool cluster = cluster_change_any(change->cluster);
+    const char *nodes = cluster ? cluster_change_text(change->cluster, arena) : "";
+    if (!change->layout) return nodes;
+    return arena_print(arena, cluster ? "one layout, %s" : "one layout", nodes);
+}
+
+// What is changed becomes a document of its own, as yet without a hash. path NULL: nobody writes it.
+static void name_pieces(struct problem *to, const struct problem *from, const bool *changed,
+                        const char *text, const char *path, struct arena *arena)
+{
+    static const char *const roles[PIECE_COUNT] = {"cluster", "job", "problem"};
+    struct problem was = *from;
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        struct document *old = document_of(&was, i), *d = document_of(to, i);
+        if (!changed[i]) continue;
+        *d = (struct document){.path = arena_print(arena, "%s (%s)", old->path, text)};
+        if (!path) continue;
+        d->path = arena_print(arena, "%s.%s.json", stem_of(path, arena), roles[i]);
+        d->sources = TAKE(arena, 1, struct source);
+        d->sources[d->source_count++] = source_of(roles[i], old, d->path, arena);
+    }
+}
+
+enum status what_if_change(struct problem *changed, const struct problem *problem,
+                           const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err)
 {
-    const char *text = cluster_change_text(change, arena);
+    const struct cluster_change *nodes = cluster_change_any(change->cluster) ? change->cluster : NULL;
+    const char *text = change_text(change, arena);
+    const bool pieces[PIECE_COUNT] = {nodes != NULL, change->layout != NULL, true};
     *changed = *problem;
-    TRY(cluster_make_change(&changed->cluster, &problem->cluster, change, arena, err));
+    if (change->layout) TRY(take_layout(changed, change->layout, err));
+    if (nodes) TRY(cluster_make_change(&changed->cluster, &problem->cluster, nodes, arena, err));
     changed->name = problem->name ? arena_print(arena, "%s, %s", problem->name, text) : text;
-    changed->document = (struct document){.path = arena_print(arena, "%s (%s)", problem->document.path, text)};
-    changed->cluster.document = (struct document){.path = arena_print(arena, "%s (%s)", problem->cluster.document.path, text)};
+    name_pieces(changed, problem, pieces, text, NULL, arena);
     TRY(problem_check(changed, err));
     if (!path) return OK;
-    changed->document.path = arena_print(arena, "%s.problem.json", stem_of(path, arena));
-    changed->cluster.document.path = arena_print(arena, "%s.cluster.json", stem_of(path, arena));
-    struct source sources[] = {source_of("problem", &problem->document, changed->document.path, arena),
-                               source_of("cluster", &problem->cluster.document, changed->cluster.document.path, arena)};
-    changed->document.sources = &sources[0];
-    changed->cluster.document.sources = &sources[1];
-    changed->document.source_count = changed->cluster.document.source_count = 1;
-    return write_documents(changed, arena, err);
+    name_pieces(changed, problem, pieces, text, path, arena);
+    return write_documents(changed, pieces, arena, err);
 }
 
 // ---- the earlier plan

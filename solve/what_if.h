@@ -1,5 +1,6 @@
-// What if a node were gone, or a link slower: the changed cluster and a problem that names it, as documents beside the new
-// plan, so that verify and report take them like any others; and the answer: what is lost, and what moves.
+// What if a node were gone, or a link slower, or a space of layouts had but this one: what is
+// changed and a problem that names it, as documents beside the new plan, so that verify and report
+// take them like any others; and the answer: what is lost, and what moves.
 #ifndef PLUMBLINE_SOLVE_WHAT_IF_H
 #define PLUMBLINE_SOLVE_WHAT_IF_H
 
@@ -8,10 +9,17 @@
 #include "data/problem.h"
 #include "solve/placed.h"
 
-// *changed is the problem with its cluster changed. path: of the plan to come; beside PLAN.json stand PLAN.cluster.json and
-// PLAN.problem.json then. NULL: nothing is written, and the problem has no hash. BAD_INPUT: the change makes no sense; one of
+struct problem_change {
+    const struct cluster_change *cluster;   // of nodes and links, if any
+    const struct layout *layout;            // one of the job's space, then its only one; NULL: as it is
+};
+
+// *changed is the problem so changed. path: of the plan to come; beside PLAN.json stand
+// PLAN.problem.json and, of cluster and job, what changed, as PLAN.cluster.json and PLAN.job.json.
+// NULL: nothing is written, and the problem has no hash. BAD_INPUT: the change makes no sense; one of
 // the files exists with other content.
-enum status what_if_change(struct problem *changed, const struct problem *problem, const struct cluster_change *change, const char *path,
+enum status what_if_change(struct problem *changed, const struct problem *problem,
+                           const struct problem_change *change, const char *path,
                            struct arena *arena, struct error *err);
 
 // Whether the judge accepts the earlier plan as one of this very problem. BAD_INPUT: it does not.

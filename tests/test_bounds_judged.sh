@@ -39,6 +39,33 @@ gives 0 "as stated by solve" report --format megatron plan.json
 gives 2 "is about the plan" report best.json --verdict verdict.json
 gives 2 "plumbline.verdict" report plan.json --verdict proof.json
 gives 2 "goes with one plan" report --format csv plan.json --verdict verdict.json
+gives 2 "goes with one plan" report --layouts best.layouts.json --verdict verdict.json
+gives 0 "as stated by solve, gap" report --layouts best.layouts.json
+grep -q "\"certificate\".*$(sha256sum < proof.json | cut -c1-64)" verdict.json || complain "verdict.json: not the certificate's hash"
+grep -q '"proven_bound_ns"' unjudged.json && complain "unjudged.json: a bound is proven by nothing"
+grep -q '"bound_judged": false' unjudged.json || complain "unjudged.json: does not say that the bound was not judged"
+
+# ---- that there is no plan: of the problem that the document names alone
+for folder in none less; do cp -r one $folder; done
+sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.01/' none/job.json
+sed -i 's/"memory_fraction": [0-9.]*/"memory_fraction": 0.012/' less/job.json
+for folder in none less; do gives 11 "" solve $folder/problem.json -o $folder.json --certificate $folder-proof.json; done
+gives 20 "a claim that cannot be judged" verify none.json
+gives 0 "there is no plan, proven by none-proof.json" verify none.json --certificate none-proof.json -o none-verdict.json
+gives 0 "proven infeasible" report none.json --verdict none-verdict.json
+gives 0 "infeasible, as stated by solve" report none.json
+gives 20 "hash: less/job.json" verify none.json --problem less/problem.json --certificate less-proof.json -o other-verdict.json
+gives 0 "infeasible, as stated by solve" report none.json --verdict other-verdict.json
+gives 2 "is about the plan" report less.json --verdict none-verdict.json
+python3 - <<'P'
+import json
+none, plan = json.load(open('none.json')), json.load(open('plan.json'))
+none['made_from'] = plan['made_from']
+json.dump(none, open('forged.json', 'w'))
+P
+gives 20 "proof.json proves a bound alone, the plan says otherwise" verify forged.json --certificate proof.json
+gives 20 "none-proof.json is not proven" verify forged.json --certificate none-proof.json
+gives 20 "hash: none/job.json" verify forged.json --problem none/problem.json --certificate none-proof.json
 
 # ---- claims that no certificate covers: a higher bound, another problem's proof, a proof that is none, a slower plan's
 bound=$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' plan.json | head -1)
@@ -84,6 +111,13 @@ cp -r many typos
 sed -i 's/"gpu": "a100-80gb"/"gpu": "A100-80GB"/' typos/cluster.json
 gives 2 'nearest: a100-80gb' solve typos/problem.json
 
+# ---- why layouts are refused: like reasons together, names as they are
+gives 0 "" example gpt --model llama-3.1-8b --cluster mixed-a100-v100 --layouts degrees -o mixed
+gives 11 "" solve mixed/problem.json -o mixed.json
+gives 0 " v100-32gb lacks bf16" report --layouts mixed.layouts.json
+says_not '#'
+grep -q "tensor ..., found ..." out || complain "figures are not left out"
+
 # ---- a space of layouts where one layout is taken
 gives 0 "has a space of layouts" price many/problem.json -o priced.json
 gives 0 "has a space of layouts" formulate many/problem.json -o program.lp
@@ -94,8 +128,22 @@ says_not "space of layouts"
 gives 0 "the layout of best.json is kept" solve many/problem.json --start best.json -o again.json
 gives 0 accepted verify again.json
 [ "$(sed -n 's/.*"data": //p' again.json | head -1)" = "$(sed -n 's/.*"data": //p' best.json | head -1)" ] || complain "another layout"
-gives 2 "expected no --start beside it" solve many/problem.json --start best.json -o again.json --certificate c.json
+gives 2 "exists with other content" solve many/problem.json --start plan.json -o again.json
+gives 2 "expected a job with a space" solve many/problem.json --start plan.json -o slower.json --layouts fates.json
+gives 2 "expected -o PLAN.json beside it" solve many/problem.json --start best.json
+gives 2 "expected a plan with stages" solve many/problem.json --start none.json -o no.json
 gives 11 "the layout of best.json is kept" solve many/problem.json --start best.json --without a100=1 -o fewer.json
+grep -q '"fewer.job.json"' fewer.problem.json && grep -q '"fewer.cluster.json"' fewer.problem.json || complain "fewer.problem.json names other documents"
+# Its bound is one layout's: of a problem with that layout, not of the space, where another one may be faster.
+gives 0 "the layout of plan.json is kept" solve many/problem.json --start plan.json -o slower.json --certificate slower-proof.json
+gives 0 "proven by slower-proof.json" verify slower.json --certificate slower-proof.json
+[ "$(sed -n 's/.*"bound_ns": \([0-9]*\).*/\1/p' slower.json | head -1)" -gt "$(sed -n 's/.*"iteration_ns": \([0-9]*\).*/\1/p' best.json | head -1)" ] ||
+    complain "slower.json: its bound would be one of the space, too"
+gives 20 "hash: many/problem.json" verify slower.json --problem many/problem.json
+cp -r many narrow
+sed -i 's/"all": .*/"tensor": [8],/' narrow/job.json
+gives 2 "expected a layout of the space of narrow/job.json; found is tensor 2" solve narrow/problem.json --start plan.json -o no.json
+[ -e no.json ] && complain "no.json is written"
 
 # ---- what was asked of a placement, also where there is none
 cp -r one placed

@@ -46,7 +46,8 @@ static void save_verdict(const char *path, bool accepted, struct arena *arena)
 {
     struct error err = {OK, ""};
     struct verdict v = {.accepted = true, .replayed_ns = 5, .closed_form_ns = accepted ? 5 : -1, .closed_form = accepted ? "one stage" : NULL, .terms_checked = 3,
-                        .memory_bytes = accepted ? 70 : -1, .published_bytes = accepted ? 80 : -1};
+                        .memory_bytes = accepted ? 70 : -1, .published_bytes = accepted ? 80 : -1,
+                        .bound_judged = accepted, .proven_ns = accepted ? 4 : -1};
     struct source source = {"plan", "plan.json", ""};
     sha256_text("x", 1, source.sha256);
     if (!accepted) verdict_add(&v, arena, "memory", 2, "%d bytes over the limit", 7);
