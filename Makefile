@@ -250,12 +250,16 @@ $(OUT)/bench-placement: $(OUT)/tests/bench/placement.o $(OUT)/libplumbline.a
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_plan)
 
 # Random problems against enumeration, 2,000, 400 of each schedule, 300 of the boxes, 2,000 for certificates of every kind;
-# make test runs 300, 25, 60 and 240. The first two certify each proof, too.
-test-exact: $(OUT)/tests/test_exact $(OUT)/tests/test_exact_schedules $(OUT)/tests/test_eliminate $(OUT)/tests/test_certificate
+# make test runs 300, 25, 60 and 240. The first two certify each proof, too. Then the bounds of layouts, and the largest claims
+# that are accepted: 200,000 plans, 20,000 problems and 5,000 sets of tables with extreme prices.
+test-exact: $(addprefix $(OUT)/tests/,test_exact test_exact_schedules test_eliminate test_certificate test_layout_paths test_claims test_claims_extreme)
 	$(OUT)/tests/test_exact 2000
 	$(OUT)/tests/test_exact_schedules 400
 	$(OUT)/tests/test_eliminate 300
 	$(OUT)/tests/test_certificate 2000
+	$(OUT)/tests/test_layout_paths 200000
+	$(OUT)/tests/test_claims 20000
+	$(OUT)/tests/test_claims_extreme 5000
 
 # 20,000 random damages to certificates; make test runs 2,000.
 test-mutations: $(OUT)/tests/test_check_mutations
