@@ -284,6 +284,7 @@ static void read_option(const char *name, const char *value)
 int main(int count, char **words)
 {
     int i = 1;
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     for (; i < count && !strncmp(words[i], "--", 2); i += 2) read_option(words[i], words[i + 1]);
     read_times(&times, settings.times);
     read_times(&hints, settings.hints);

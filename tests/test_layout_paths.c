@@ -413,11 +413,14 @@ static void try_checker(struct trial *t, struct tally *tally)
     struct check_sketch sketch;
     const struct check_held *held;
     uint64_t work = 1u << 30;
-    struct check_held_cache cache = {.work = &work, .arena = &t->arena, .scratch = &t->arena};
+    struct arena scratch;
+    struct check_held_cache cache = {.work = &work, .arena = &t->arena, .scratch = &scratch};
     t->p.layout.expert = 1;
     struct check_text text = check_trial_save(&t->p, "priced.json", &t->arena);
     CHECK_OK(check_read_problem(&problem, text.file, text.text, text.size, &t->arena, &err));
+    arena_open(&scratch, NULL);
     CHECK_OK(check_find_held(&cache, &problem, &held));
+    arena_close(&scratch);
     check_sketch_bytes(&sketch, &problem, held);
     assert_false(check_never_fits(&sketch));
     check_sketch_times(&sketch);
