@@ -100,8 +100,70 @@ static void test_orders(void **state)
     assert_true(nested > 800);
 }
 
+// ---- blocking time as a delay (solve/placed_relax.c)
+
+static int part_symbol(int stages, int kind, int part, int boundary) { return symbol_index(stages, kind + part, boundary); }
+
+static void move_blocking(const struct schedule_request *r, int64_t *durations)
+{
+    for (int b = 0; b + 1 < r->stage_count; b++)
+        for (int kind = SYMBOL_SEND_FORWARD; kind <= SYMBOL_SEND_EPILOGUE; kind += PART_COUNT)
+            durations[part_symbol(r->stage_count, kind, PART_DELAY, b)] += durations[part_symbol(r->stage_count, kind, PART_BLOCKING, b)];
+}
+
+// Passes that take next to nothing, links that take long, and messages of which few block.
+static void draw_busy_links(const struct schedule_request *r, int64_t *durations, struct random *rng)
+{
+    for (int s = 0; s < r->stage_count; s++) {
+        for (int kind = 0; kind < SYMBOL_SEND_FORWARD; kind++) durations[symbol_index(r->stage_count, kind, s)] = random_between(rng, 0, 2);
+        for (int kind = SYMBOL_SEND_FORWARD; kind < SYMBOL_SEND_EPILOGUE; kind += PART_COUNT) {
+            durations[part_symbol(r->stage_count, kind, PART_LINK, s)] = random_between(rng, 50, 100);
+            durations[part_symbol(r->stage_count, kind, PART_BLOCKING, s)] = random_chance(rng, 25) ? random_between(rng, 20, 60) : 0;
+            durations[part_symbol(r->stage_count, kind, PART_DELAY, s)] = durations[part_symbol(r->stage_count, kind, PART_OVERHEAD, s)] = random_between(rng, 0, 2);
+        }
+    }
+}
+
+// No path gets longer: a rank receives in the order in which its link carries, so that a message blocks behind the one before it.
+static void assert_not_longer(const struct schedule *with, const struct schedule *moved, struct random *rng, int trial, struct arena *arena)
+{
+    struct graph *a, *b;
+    struct error err = {OK, ""};
+    assert_int_equal(graph_compile(&a, with, arena, &err), OK);
+    assert_int_equal(graph_compile(&b, moved, arena, &err), OK);
+    int count = graph_symbol_count(a);
+    int64_t *durations = TAKE(arena, count, int64_t);
+    for (int k = 0; k < 6; k++) {
+        for (int i = 0; i < count; i++) durations[i] = random_chance(rng, 20) ? 0 : random_between(rng, 1, random_chance(rng, 50) ? 10 : 100);
+        if (k % 2) draw_busy_links(&with->request, durations, rng);
+        int64_t longest = graph_longest(a, durations, NULL);
+        move_blocking(&with->request, durations);
+        if (graph_longest(b, durations, NULL) > longest) fail_msg("%s, trial %d: longer", schedule_names[with->request.kind], trial);
+    }
+}
+
+static void test_blocking(void **state)
+{
+    int tried = 0;
+    for (int trial = 0; trial < 1600; trial++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {(uint64_t)trial};
+        struct schedule_request request = draw_request(&rng, (enum schedule_kind)(trial % SCHEDULE_KIND_COUNT)), without = request;
+        int unit = layout_micro_batch_unit(&(struct layout){.schedule = request.kind, .pipeline = request.rank_count});
+        without.parts[PART_BLOCKING] = false;
+        without.parts[PART_DELAY] = request.parts[PART_DELAY] = true;
+        if (!nests(&request) && request.kind != SCHEDULE_ZB_V && request.rank_count > 1) {
+            struct schedule with = build(request, unit * (int)random_between(&rng, 1, 5), *state), moved = build(without, with.request.micro_batches, *state);
+            assert_not_longer(&with, &moved, &rng, trial, *state);
+            tried++;
+        }
+        arena_reset(*state, mark);
+    }
+    assert_true(tried > 250);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_orders), cmocka_unit_test(test_blocking)};
     return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }
