@@ -12,10 +12,13 @@
 #include "tests/support/claims_deep.h"
 #include "tests/support/claims_draw.h"
 #include "tests/support/claims_features.h"
+#include "tests/support/claims_placed.h"
+#include "tests/support/claims_printed.h"
+#include "tests/support/folder.h"
 
 #include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
-enum { DEFAULT_PROBLEMS = 500, STEPS = 24, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
+enum { DEFAULT_PROBLEMS = 500, STEPS = 24, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -29,6 +32,7 @@ struct run {
     bool violated[CLAIM_KINDS];         // in the problem at hand
     struct violation first[CLAIM_KINDS];
     int shown;
+    int printed;
 };
 
 static void note(void *argument, const struct violation *v)
@@ -48,11 +52,23 @@ static void show(struct run *r, uint64_t seed, const struct problem *problem, st
         if (!r->violated[kind]) continue;
         r->problems_with[kind]++;
         if (r->shown++ >= SHOWN_MOST && !folder) continue;
+        if (kind >= CLAIM_PLACED && kind <= CLAIM_PLACED_SPACE) v.layout = -1;
         space_truth_find(&t, &p, PLANS_MOST, arena);
         if (kind < CLAIM_QUICK) claims_reduce(&p, &t, &v, PLANS_MOST, arena);
         print_message("seed %llu: %s\n", (unsigned long long)seed, violation_text(&v, &t, arena));
         if (folder && !claims_save(&p, arena_print(arena, "%s/%llu-%s", folder, (unsigned long long)seed, claim_names[kind]), arena)) fail_msg("%s: cannot be written", folder);
     }
+}
+
+static void ask_commands(struct run *r, const struct space_truth *t)
+{
+    char own[FOLDER_SIZE];
+    assert_int_equal(folder_make(own), 0);
+    if (t->problem->job.objective == OBJECTIVE_ITERATION_TIME && !t->unknown) {
+        assert_true(claims_printed(&r->claims, t, own));
+        r->printed++;
+    }
+    assert_int_equal(folder_remove(own), 0);
 }
 
 static void try_problem(struct run *r, uint64_t seed)
@@ -70,6 +86,8 @@ static void try_problem(struct run *r, uint64_t seed)
     claims_proofs(&r->claims, &t, seed % DEEP_EVERY ? 0 : CHANGES, &rng);
     if (seed % DEEP_EVERY == 0) claims_search(&r->claims, &t, &rng);
     if (seed % CERTIFICATE_EVERY == 0) claims_certificate(&r->claims, &t);
+    if (seed % PLACED_EVERY == 0) claims_placed(&r->claims, seed, &arena);
+    if (seed % PRINTED_EVERY == 0) ask_commands(r, &t);
     show(r, seed, &p, &arena);
     arena_close(&arena);
 }
@@ -95,7 +113,7 @@ static void expect_all_drawn(const struct run *r)
     const char *rarest = features_rarest(&r->features, &least);
     if (least * 100 < problem_count) fail_msg("%s: only %lld layouts", rarest, (long long)least);
     for (int kind = 0; kind < CLAIM_KINDS; kind++)
-        if (r->claims.seen[kind].held * 20 < problem_count) fail_msg("%s: only %lld claims", claim_names[kind], (long long)r->claims.seen[kind].held);
+        if (r->claims.seen[kind].held * 50 < problem_count) fail_msg("%s: only %lld claims", claim_names[kind], (long long)r->claims.seen[kind].held);
     assert_true(r->features.unknown * 50 <= r->features.layouts && r->features.enumerated * 10 >= 9 * (r->features.feasible + r->features.infeasible));
 }
 

@@ -1,5 +1,6 @@
 #include "tests/support/claims_draw.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "formulate/price.h"
@@ -146,7 +147,8 @@ static struct measured_bytes draw_bytes(struct draw *d, const char *run)
     m.stash_bytes[RECOMPUTE_NONE] = amount(d, d->weight.stash);
     m.stash_bytes[RECOMPUTE_SELECTIVE] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 50, 100) / 100;
     m.stash_bytes[RECOMPUTE_FULL] = m.stash_bytes[RECOMPUTE_NONE] * random_between(d->rng, 0, 60) / 100;
-    for (int i = 0; i < 3; i++) m.working_bytes[i] = chance(d, 50) ? 0 : m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i];
+    for (int i = 0; i < 3 && chance(d, 15); i++) m.stash_bytes[i] = amount(d, d->weight.stash);     // what a mode keeps is any number
+    for (int i = 0; i < 3; i++) m.working_bytes[i] = chance(d, 50) ? 0 : llabs(m.stash_bytes[RECOMPUTE_NONE] - m.stash_bytes[i]);
     if (chance(d, 15)) m.working_bytes[random_between(d->rng, 0, 2)] = amount(d, d->weight.stash);
     return m;
 }

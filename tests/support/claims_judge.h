@@ -19,6 +19,10 @@ enum claim_kind {
     CLAIM_WRITTEN, CLAIM_FORGED,
     // Of one layout by itself: a quick bound, a solve that was stopped early.
     CLAIM_ONE_BOX, CLAIM_STOPPED,
+    // On places: a solve to the end, one that was stopped or had little effort, the program over groups, the largest certificate, spaces.
+    CLAIM_PLACED, CLAIM_PLACED_ROUGH, CLAIM_PLACED_GROUPS, CLAIM_PLACED_PROOF, CLAIM_PLACED_SPACE,
+    // By the commands: bounds in the log, in the plan, in the layouts; what check says, and its statement.
+    CLAIM_LOGGED, CLAIM_SAVED, CLAIM_SAID,
     CLAIM_KINDS,
 };
 extern const char *const claim_names[CLAIM_KINDS];
