@@ -21,8 +21,7 @@ static enum status refuse_gpu(const struct problem *p, int group, struct arena *
                 c->document.path, list, gpu, nearest >= 0 ? "; nearest: " : "", nearest >= 0 ? known[nearest] : "");
 }
 
-// A GPU without costs is no group that cannot be used: it is a name that was meant otherwise.
-static enum status check_gpus(const struct problem *p, struct arena *arena, struct error *err)
+enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err)
 {
     for (int g = 0; g < p->cluster.group_count; g++)
         if (!costs_find_gpu(&p->costs, p->cluster.groups[g].gpu)) return refuse_gpu(p, g, arena, err);
@@ -47,7 +46,7 @@ enum status problem_load(struct problem *p, const char *path, struct arena *aren
     TRY(costs_load(&p->costs, path_beside(path, costs, arena), arena, err));
     TRY(job_load(&p->job, path_beside(path, job, arena), arena, err));
     if (!p->name) p->name = p->job.name;
-    TRY(check_gpus(p, arena, err));
+    TRY(problem_check_gpus(p, arena, err));
     return problem_check(p, err);
 }
 

@@ -22,6 +22,8 @@ struct problem {
 // Loads the problem file and the four it names (paths relative to it), each checked, and checks what needs several of
 // them: names in rules exist, the layout fits the model (heads divisible by tensor ...), batch divisible.
 enum status problem_load(struct problem *p, const char *path, struct arena *arena, struct error *err);
+// A GPU without costs is no group that cannot be used: it is a name that was meant otherwise.
+enum status problem_check_gpus(const struct problem *p, struct arena *arena, struct error *err);
 // Where the job has a space, its layout only says what is fixed and is not checked against model and batch.
 enum status problem_check(const struct problem *p, struct error *err);
 enum status problem_check_layout(const struct problem *p, struct error *err);      // what problem_check then leaves out

@@ -103,6 +103,7 @@ static enum status write_drafts(struct problem *p, const char **paths, bool forc
 
 enum status example_write(struct problem *problem, const char *folder, bool force, struct arena *arena, struct error *err)
 {
+    TRY(problem_check_gpus(problem, arena, err));
     TRY(problem_check(problem, err));
     TRY(make_folder(folder, arena, err));
     const char *paths[FILES];

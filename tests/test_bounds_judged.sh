@@ -107,6 +107,8 @@ for command in solve price formulate; do
     gives 2 'groups\[0\].gpu: expected a GPU that typo/costs.json knows .*, found a100-80; nearest: a100-80gb' $command typo/problem.json
 done
 says_not '#'
+gives 2 "expected a GPU that .*published.json knows .*, found gh-96" example gpt --model llama-3.1-8b --cluster gh200-clariden -o gh
+[ -e gh ] && complain "gh is written"
 cp -r many typos
 sed -i 's/"gpu": "a100-80gb"/"gpu": "A100-80GB"/' typos/cluster.json
 gives 2 'nearest: a100-80gb' solve typos/problem.json
