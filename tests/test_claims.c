@@ -18,7 +18,7 @@
 
 #include "tests/support/check.h"     // last: its macro `fail` hides data/status.h's
 
-enum { DEFAULT_PROBLEMS = 500, STEPS = 24, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
+enum { DEFAULT_PROBLEMS = 500, STEPS = 20, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
