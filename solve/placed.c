@@ -1,6 +1,7 @@
 // What a placed plan takes: rings, durations of each replica, the slowest one's longest path.
 #include "solve/placed.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains.h"
@@ -15,8 +16,10 @@ static bool fill_durations(struct placed *p, const struct placed_plan *plan, int
     struct arena_mark mark = arena_set_mark(p->arena);
     const struct choice **stages = TAKE(p->arena, p->stages, const struct choice *);
     memset(durations, 0, (size_t)p->symbols * sizeof *durations);
+    assert(replica >= 0 && replica < p->replicas);
     for (int s = 0; s < p->stages; s++) {
         stages[s] = placed_choice_of(p, plan, replica, s);
+        assert(p->syncs[replica * p->stages + s] >= 0);
         choices_stage_durations(p->c, s, stages[s], durations);
         durations[symbol_index(p->stages, SYMBOL_SYNC, s)] = p->syncs[replica * p->stages + s];
     }
@@ -68,6 +71,7 @@ static int64_t longest_row(const struct placed_variant *v, const int64_t *durati
 static void keep_row(const struct placed *p, struct placed_variant *v, const int *counts)
 {
     struct placed_row *row = &v->rows[v->row_next];
+    assert(v->row_next < v->rows_max && v->row_count <= v->rows_max);
     row->count = 0;
     for (int symbol = 0; symbol < p->symbols; symbol++) {
         if (!counts[symbol]) continue;
@@ -83,6 +87,7 @@ static int64_t replica_ns(struct placed *p, struct placed_variant *v, int64_t at
     int64_t longest = longest_row(v, p->durations);
     if (longest >= at_least) return longest;
     int64_t time_ns = graph_longest(v->graph, p->durations, p->counts);
+    assert(time_ns >= longest);         // every row is a path of this graph
     if (time_ns > longest) keep_row(p, v, p->counts);
     p->walks++;
     return time_ns;
@@ -94,10 +99,18 @@ int64_t placed_replica_ns(struct placed *p, const struct placed_plan *plan, int 
     return replica_ns(p, placed_variant(p, plan->micro_batches[replica]), at_least);
 }
 
+static bool all_are_given(const struct placed *p, const struct placed_plan *plan)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < p->replicas; r++) sum += plan->micro_batches[r];
+    return sum == p->together;
+}
+
 void placed_evaluate(struct placed *p, struct placed_plan *plan, int64_t at_least)
 {
     int first = plan->slowest;          // it is most likely the slowest still
     plan->time_ns = INT64_MAX;
+    assert(first >= 0 && first < p->replicas && all_are_given(p, plan));
     for (int i = 0; i < p->replicas; i++) placed_variant(p, plan->micro_batches[i]);
     if (!placed_sync_all(p, plan)) return;
     int64_t slowest = -1;

@@ -2,6 +2,7 @@
 // for each every way to stand on the nodes that is not another one with its replicas renamed. A replica whose own time,
 // with syncs as cheap as the relaxation has them, reaches the best ends its branch. One stage a rank only: there the
 // layers and options of a stage leave one choice on each group.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/placed_parts.h"
@@ -49,16 +50,19 @@ static void try_nodes(struct exact *e, int place);
 static void end_of_replica(struct exact *e, int replica, int64_t left)
 {
     struct placed *p = e->p;
+    int64_t least_ns = replica_least_ns(e, replica);
     e->effort++;
-    if (replica_least_ns(e, replica) >= e->best->time_ns) return;
+    if (least_ns >= e->best->time_ns) return;
     if (replica + 1 < p->replicas) {
         e->together = left;
         try_nodes(e, (replica + 1) * p->ranks);
         return;
     }
     e->now.slowest = 0;
+    assert(!p->uneven || left == 0);
     placed_evaluate(p, &e->now, INT64_MAX);
     placed_improve_rings(p, &e->now);
+    assert(e->now.time_ns >= least_ns);
     if (e->now.time_ns < e->best->time_ns) placed_plan_copy(p, e->best, &e->now);
 }
 
@@ -210,5 +214,6 @@ bool placed_prove(struct placed *p, struct placed_plan *best, int64_t effort_max
     e.fewest = placed_variant(p, p->uneven ? p->unit : p->most);
     for (int i = 0; i < p->nodes; i++) e.left[i] = p->priced->places->nodes[i].slots;
     try_stage(&e, 0, 0);
+    for (int i = 0; i < p->nodes; i++) assert(e.left[i] == p->priced->places->nodes[i].slots);
     return !is_over(&e);
 }

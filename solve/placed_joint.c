@@ -1,6 +1,7 @@
 // See placed_joint.h. A chain goes on from the last rank that has a node through free device groups, each once: the least of
 // its weighted transfers is a dynamic programme over sets of device groups, for few of them; for many the chain may come back
 // to a group, only not at once. What a boundary takes by itself at least is counted already, the chain adds what is beyond.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains.h"
@@ -31,6 +32,7 @@ static wide parts_beyond(const struct joint *j, const int64_t *coefficients, int
     wide sum = 0;
     for (int part = 0; part < PART_COUNT; part++)
         sum += (wide)coefficients[symbol_index(j->p->stages, kind + part, boundary)] * (price[part] - least[part]);
+    assert(sum >= 0);           // coefficients are, and no link is below the least
     return sum;
 }
 
@@ -110,6 +112,7 @@ static int64_t walk_sets(const struct joint *j)
         }
     }
     for (int at = j->hops; at >= 0 && best_last >= 0; at--) {
+        assert(best_set >> best_last & 1);
         j->chain[at] = j->place[best_last];
         int before = j->before[best_set * n + best_last];
         best_set &= ~(1 << best_last);
@@ -202,6 +205,7 @@ const struct joint_transfers *placed_joint_make(const struct placed *p, const st
     j->places = 0;
     for (int i = 0; i < p->nodes; i++)
         for (int k = 0; k < left[i] && k <= j->hops; k++) j->place[j->places++] = i;
+    assert(j->hops >= 0 && j->hops < j->places && j->places <= GROUPS_FREE_MAX);
     size_t n = (size_t)j->places, cells = j->places <= SETS_MAX ? n << j->places : (size_t)(j->hops + 1) * n * n;
     j->beyond = TAKE(arena, (size_t)(j->hops + 1) * n * n, int64_t);
     j->value = TAKE(arena, cells, int64_t);

@@ -1,6 +1,7 @@
 // From an earlier placement to a new one with as few moves as can be. Replicas have no names of their own: those of the new
 // plan get the numbers with which the fewest ranks change their node (an assignment problem, by shortest augmenting paths
 // with potentials; S: Kuhn's method as Jonker and Volgenant have it). Then every rank goes back that makes nothing slower by it, or not more than the asked gap allows.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/placed_parts.h"
@@ -24,9 +25,11 @@ static void assign(int *row_of, const int64_t *cost, int count, struct arena *ar
             for (int i = 1; i <= count; i++) {
                 if (done[i]) continue;
                 int64_t reduced = cost[(from - 1) * count + i - 1] - row_price[from] - column_price[i];
+                assert(reduced >= 0);           // prices stay such that no pair is below 0
                 if (reduced < distance[i]) distance[i] = reduced, before[i] = column;
                 if (distance[i] < least) least = distance[i], next = i;
             }
+            assert(next);
             for (int i = 0; i <= count; i++) {
                 if (done[i]) row_price[taken[i]] += least, column_price[i] -= least;
                 else if (distance[i] < INT64_MAX) distance[i] -= least;
@@ -60,6 +63,7 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
     int *number = TAKE(p->arena, p->replicas, int);
     placed_match(number, before, plan->node, p->replicas, p->ranks, p->arena);
     placed_plan_copy(p, &old, plan);
+    assert(placed_is_order(number, p->replicas));
     for (int replica = 0; replica < p->replicas; replica++) {
         plan->micro_batches[number[replica]] = old.micro_batches[replica];
         memcpy(plan->chosen + number[replica] * p->stages, old.chosen + replica * p->stages, (size_t)p->stages * sizeof *old.chosen);
@@ -69,6 +73,7 @@ static void rename_replicas(struct placed *p, struct placed_plan *plan, const in
     plan->slowest = 0;
     placed_evaluate(p, plan, INT64_MAX);
     if (plan->time_ns > old.time_ns) placed_plan_copy(p, plan, &old);
+    assert(plan->time_ns <= old.time_ns);
     arena_reset(p->arena, mark);
 }
 
@@ -126,10 +131,12 @@ void placed_settle(struct placed *p, struct placed_plan *plan, const int *like, 
 {
     struct arena_mark mark = arena_set_mark(p->arena);
     struct placed_plan next = placed_plan_empty(p, p->arena);
+    int64_t most_ns = plan->time_ns > enough_ns ? plan->time_ns : enough_ns;
     placed_plan_copy(p, &next, plan);
     if (placed_choose(p, &next, like)) take_if_fast(p, plan, &next, enough_ns);
     rename_replicas(p, plan, before);
     go_back(p, plan, before, enough_ns, &next);
     rename_replicas(p, plan, before);
+    assert(plan->time_ns <= most_ns);
     arena_reset(p->arena, mark);
 }

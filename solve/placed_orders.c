@@ -2,6 +2,7 @@
 // backwards, so that of two orders one may be better for some replicas and the other for others: which counts depends on
 // who is slowest, and on the rings of the other stages. Orders that are no better for anybody are left out; of the rest all
 // combinations are tried that may be quicker than the best so far.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/placed_parts.h"
@@ -46,6 +47,7 @@ static void keep_order(struct ringing *x, struct orders *o, const int *ring)
         memmove(o->syncs + kept * d, o->syncs + i * d, (size_t)d * sizeof *o->syncs);
         memmove(o->rings + kept++ * d, o->rings + i * d, (size_t)d * sizeof *o->rings);
     }
+    assert(kept <= o->count && o->count <= o->capacity);
     o->count = kept;
     if (o->count == o->capacity) {
         size_t before = (size_t)(o->capacity * d), after = 2 * before;
@@ -85,6 +87,7 @@ static void take_stage(struct ringing *x, int stage)
     *o = (struct orders){.stage = stage, .capacity = 4, .syncs = TAKE(p->arena, 4 * d, int64_t), .rings = TAKE(p->arena, 4 * d, int)};
     for (int r = 0; r < d; r++) ring[r] = r;
     list_orders(x, o, ring, 1);
+    assert(placed_is_order(ring, d) && o->count > 0);      // as it was; the plan has one
     x->count++;
 }
 
@@ -168,5 +171,6 @@ void placed_improve_rings(struct placed *p, struct placed_plan *plan)
     for (int k = 0; k < x.count && x.best_ns < plan->time_ns; k++)
         memcpy(plan->ring + x.stages[k].stage * d, x.stages[k].rings + x.best[k] * d, (size_t)d * sizeof *plan->ring);
     if (x.best_ns < plan->time_ns) evaluate_as_is(p, plan);
+    assert(plan->time_ns == x.best_ns);
     arena_reset(p->arena, mark);
 }

@@ -69,6 +69,14 @@ static inline const struct choice *placed_choice_of(struct placed *p, const stru
     return &placed_variant(p, plan->micro_batches[replica])->choices->stages[stage].items[plan->chosen[replica * p->stages + stage]];
 }
 
+// Whether each of 0 .. count - 1 stands there once (told by sums).
+static inline bool placed_is_order(const int *order, int count)
+{
+    int64_t sum = 0, squares = 0;
+    for (int64_t i = 0; i < count; i++) sum += order[i] - i, squares += (int64_t)order[i] * order[i] - i * i;
+    return sum == 0 && squares == 0;
+}
+
 // links[replica][from * replicas + to]: what the stage's sync takes of a replica over a ring like that link; -1: not joined.
 void placed_fill_links(struct placed *p, const struct placed_plan *plan, int stage, int64_t *links);
 // A replica's time with the syncs p holds (placed_evaluate leaves the plan's there); at_least or more where it is known to be.

@@ -2,6 +2,7 @@
 // rows, the same row for all replicas that fill its nodes. Which rows, and in which order the ring goes through their first
 // nodes, are chains (solve/chains.h). The ring within a node counts on the first nodes only, the dearest of them: one search
 // for each price that it can have, with dearer nodes kept from standing first.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static void place(const struct rows *r, const struct placed *p, struct placed_pl
         int replica = i / p->ranks, rank = i % p->ranks, node = r->order[replica / each * r->length + rank];
         plan->node[i] = node;
         plan->chosen[i] = r->choice[rank * r->priced->group_count + r->priced->places->nodes[node].group];
+        assert(plan->chosen[i] >= 0);
     }
 }
 
@@ -150,6 +152,7 @@ static void put_objective(struct plan *plan, const struct rows *r, struct arena 
     struct plan_pipette *parts = plan->placement->pipette = TAKE(arena, 1, struct plan_pipette);
     *parts = parts_of(r);
     plan->objective_ns = parts->hops_ns + parts->ring_ns + parts->inner_ns;
+    assert(plan->objective_ns <= r->value && r->bound <= r->value);
     plan->bound_ns = bound_stated(r->bound < plan->objective_ns ? r->bound : plan->objective_ns, plan->objective_ns, 0);
 }
 

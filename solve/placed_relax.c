@@ -1,6 +1,7 @@
 // The program over groups, with syncs as dear as the best ring: whichever nodes a stage's replicas stand on, their ring goes
 // over one transport and has a link that is no better than the best bottleneck of all rings of so many over it, nor than the
 // best link of a node of their group. So a sync takes at least the least among links that are no better than that.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains.h"
@@ -32,7 +33,9 @@ static int64_t least_bottleneck(const struct priced *p, const int64_t *weights, 
     int64_t *links = TAKE(arena, (size_t)count * (size_t)count + 1, int64_t);
     for (int a = 0; a < count; a++)
         for (int b = 0; b < count; b++) links[a * count + b] = a == b ? CHAIN_NONE : weights[(size_t)slots[a] * (size_t)x->node_count + (size_t)slots[b]];
-    return ring_bound(links, count, p->layout.data, arena);
+    int64_t bottleneck = ring_bound(links, count, p->layout.data, arena);
+    assert(bottleneck >= 0);
+    return bottleneck;
 }
 
 void placed_ring_links(bool *counts, const struct priced *p, struct arena *arena)

@@ -1,4 +1,5 @@
 // Rings of a placed plan: in which order a stage's replicas go round, and what their sync takes.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains.h"
@@ -136,6 +137,7 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage, stru
     size_t transport = transport_of(p, plan, stage);
     fill_links(p, plan, stage, links);
     order_ring(p, links, ring);
+    assert(placed_is_order(ring, p->replicas));
     *known = (struct placed_known_ring){true, dearest_link(links, ring, p->replicas) < CHAIN_NONE, known->nodes, known->ring, known->choices, known->syncs};
     arena_reset(p->arena, mark);
     memcpy(known->ring, ring, (size_t)p->replicas * sizeof *ring);
@@ -145,7 +147,9 @@ static void work_out(struct placed *p, struct placed_plan *plan, int stage, stru
         known->choices[r] = placed_choice_of(p, plan, r, stage);
         for (int at = 0; at < p->replicas && known->joined; at++) {
             int from = plan->node[ring[at] * p->ranks + rank], to = plan->node[ring[(at + 1) % p->replicas] * p->ranks + rank];
-            most = larger(most, choice_ring_sync_ns(p->c, stage, known->choices[r], transport + pair_of(p, from, to)));
+            size_t link = transport + pair_of(p, from, to);
+            assert(link < priced_ring_links(p->priced->places));
+            most = larger(most, choice_ring_sync_ns(p->c, stage, known->choices[r], link));
         }
         known->syncs[r] = most;
     }
@@ -162,6 +166,7 @@ static bool sync_stage(struct placed *p, struct placed_plan *plan, int stage)
         known->used = !p->keep_rings;
     }
     memcpy(plan->ring + stage * p->replicas, known->ring, (size_t)p->replicas * sizeof *known->ring);
+    assert(p->ring_next[stage] < KNOWN_OF_STAGE);
     for (int r = 0; r < p->replicas; r++) p->syncs[r * p->stages + stage] = known->syncs[r];
     return known->joined;
 }

@@ -2,6 +2,7 @@
 // the case may be), reversals within a replica, and layers moved from one stage to another. Steps that leave the time as it
 // is are taken too: of several slow replicas only one may get faster at a time. What gets stuck is shaken and goes on from
 // the best.
+#include <assert.h>
 #include <string.h>
 
 #include "data/random.h"
@@ -74,6 +75,7 @@ static bool share_micro_batches(struct search *s, struct placed_plan *plan)
         s->loads[r] = load_of(p, plan, r);
         s->share[r] = p->unit;
     }
+    assert(left >= 0 && left % p->unit == 0);
     for (; left > 0; left -= p->unit) {
         int first = 0;
         for (int r = 1; r < p->replicas; r++)
@@ -93,6 +95,7 @@ static void list_spares(struct search *s)
     for (int i = 0; i < p->nodes; i++) left[i] = p->priced->places->nodes[i].slots;
     for (int i = 0; i < p->replicas * p->ranks; i++) left[s->now.node[i]]--;
     s->spare_count = 0;
+    for (int i = 0; i < p->nodes; i++) assert(left[i] >= 0);
     for (int i = 0; i < p->nodes; i++)
         for (; left[i] > 0; left[i]--) s->spare[s->spare_count++] = i;
 }
@@ -175,6 +178,7 @@ static bool move_layer(struct search *s, int a, int b)
             if (chosen[stage] < 0) return false;
             layer += count;
         }
+        assert(layer == p->priced->layer_count);
         if (!fit_replica(p, &s->next, replica)) return false;
     }
     return true;
@@ -353,5 +357,6 @@ bool placed_search(struct placed *p, struct placed_plan *best, const int *chosen
     placed_plan_copy(p, &s.now, best);
     list_spares(&s);
     improve(&s);
+    assert(!settings->start || best->time_ns <= settings->start->time_ns);
     return true;
 }

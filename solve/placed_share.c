@@ -3,6 +3,7 @@
 // micro-batches and device groups among the replicas, so that the least T for which some sharing has L(k, m) <= T everywhere
 // is a bound. Of the L only those are worked out that some sharing below the goal leans on; the others stand for less:
 // L grows with m and falls with k (docs/FORMULAS.md section 15).
+#include <assert.h>
 #include <stdlib.h>
 
 #include "solve/placed_parts.h"
@@ -92,6 +93,7 @@ static bool has_no_more(const struct share *x, int a, int b)
 // What is proven of a part holds for those with no more device groups and no fewer micro-batches.
 static void raise_bounds(struct share *x, int part, int units, int64_t bound_ns)
 {
+    assert(units >= 1 && units <= x->units);
     for (int a = 0; a < x->parts; a++) {
         if (!has_no_more(x, a, part)) continue;
         for (int u = units; u <= x->units; u++)
@@ -109,6 +111,7 @@ static int state_without(const struct share *x, int state, int part)
         if (rest % (x->most[k] + 1) < x->part[part * x->kinds + k]) return -1;
         rest /= x->most[k] + 1;
     }
+    assert(state >= x->weight[part]);
     return state - x->weight[part];
 }
 
@@ -118,6 +121,7 @@ static bool can_share(struct share *x, int64_t time_ns)
     for (int part = 0; part < x->parts; part++) {
         const int64_t *least = x->least + part * x->units;
         int low = 0, high = x->units;
+        for (int u = 1; u < x->units; u++) assert(least[u - 1] <= least[u]);
         while (low < high) {
             int middle = (low + high + 1) / 2;
             if (least[middle - 1] <= time_ns) low = middle;
@@ -195,6 +199,7 @@ static enum status solve_part(struct share *x, int part, int units, int64_t goal
     arena_reset(x->arena, mark);
     if (status != OK) return status;
     x->solves++;
+    assert(!x->solved[part * x->units + units - 1]);
     x->solved[part * x->units + units - 1] = true;
     raise_bounds(x, part, units, bound_ns);
     return OK;
@@ -227,6 +232,7 @@ static bool find_open(const struct share *x, int64_t goal_ns, int *part, int *un
             return true;
         }
         state -= x->weight[picked];
+        assert(state >= 0);
     }
     return false;
 }
@@ -245,6 +251,7 @@ static enum status reach_goals(struct share *x, int64_t wanted_ns, int64_t *boun
         } else {
             high = goal;
         }
+        assert(low <= high);
         if (high - low <= 1 || (double)(high - low) <= close_enough * (double)wanted_ns) break;
         goal = low + (high - low) / 2;
     }

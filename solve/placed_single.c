@@ -2,6 +2,8 @@
 // of a group each of its nodes has. With so many groups the relaxations of the tree are what proves it.
 #include "solve/placed_single.h"
 
+#include <assert.h>
+
 #include "data/cluster.h"
 #include "solve/placed_parts.h"
 #include "solve/solve.h"
@@ -124,6 +126,7 @@ enum status placed_single(struct placed *p, struct placed_plan *best, int64_t *b
     if (r.plan.stage_count && take_plan(p, &plan, &r.plan) && plan.time_ns < best->time_ns) placed_plan_copy(p, best, &plan);
     if (r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off) *bound_ns = best->time_ns;
     else if (r.plan.bound_ns > *bound_ns) *bound_ns = r.plan.bound_ns < best->time_ns ? r.plan.bound_ns : best->time_ns;
+    assert(*bound_ns >= before_ns && *bound_ns <= best->time_ns);
     if (own.evidence && *bound_ns > before_ns) *evidence = r.evidence;
     return OK;
 }

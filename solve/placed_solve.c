@@ -1,5 +1,6 @@
 // A problem whose cluster has places: the program over groups first, at the least price of every link, which is a relaxation
 // and tells layers and options; then the search for a placement.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -81,6 +82,7 @@ void placed_put_plan(struct plan *plan, struct placed *p, struct placed_plan *be
     const struct placed_variant *slowest = placed_variant(p, best->micro_batches[best->slowest]);
     choices_to_plan(plan, slowest->choices, best->chosen + best->slowest * p->stages, best->time_ns, arena);
     struct plan_placement *x = plan->placement = empty_placement(p, arena);
+    assert(plan->stage_count == p->stages && best->slowest < p->replicas);
     plan->micro_batches = slowest->micro_batches;
     x->slowest = best->slowest;
     x->rings = best->ring;
@@ -104,6 +106,7 @@ static enum status find_slowest(struct placed *p, struct placed_plan *best, stru
         best->time_ns = time_ns;
         best->slowest = replica;
     }
+    assert(best->time_ns >= 0);
     return OK;
 }
 
@@ -127,6 +130,7 @@ static int64_t enough_for(int64_t bound_ns, double gap)
     double most = floor((double)bound_ns / (1 - gap)) + 1;
     int64_t enough = most < 0x1p60 ? (int64_t)most : (int64_t)1 << 60;
     while (enough > bound_ns && (double)(enough - bound_ns) > gap * (double)enough) enough--;
+    assert(enough >= bound_ns);
     return enough;
 }
 
@@ -255,7 +259,9 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
         r->finished = proven;
         return OK;
     }
+    assert(bound_ns >= first.plan.bound_ns);
     if (proven) bound_ns = best.time_ns;
+    assert(bound_ns <= best.time_ns);
     if (start) placed_settle(placed, &best, beginning.like, beginning.home, enough_for(bound_ns, settings->gap));
     int64_t value_ns = best.time_ns;
     TRY(find_slowest(placed, &best, err));

@@ -113,6 +113,7 @@ static void note_work(struct placed_space *s, const struct placed_layout *c, con
     struct layouts *l = &s->r->layouts;
     int at = 0;
     while (at < s->worked && l->work[at].number != c->number) at++;
+    assert(at < s->count);
     if (at == s->worked) l->work[s->worked++] = (struct layouts_work){.number = c->number, .other = -1};
     if (plan->stage_count && (!l->work[at].iteration_ns || plan->iteration_ns < l->work[at].iteration_ns)) l->work[at].iteration_ns = plan->iteration_ns;
     l->work[at].boxes += plan->effort.boxes;
@@ -199,6 +200,7 @@ static void finish(struct placed_space *s)
     struct plan *plan = &s->r->solved.plan;
     struct layouts *l = &s->r->layouts;
     int64_t least = settle(s);
+    assert(least >= 0 && s->worked <= s->count);
     s->r->solved.finished = least >= closing_ns(s);
     plan->gap_asked = s->clock.settings->gap;
     plan->effort.boxes = s->boxes;

@@ -1,6 +1,7 @@
 // Beginning from an earlier plan: its layers and options, its nodes by their names. Ranks whose node is gone get a spare
 // one, each the best of those left, one rank after another. What the earlier plan takes as it stands is worked out with
 // its rings as they are.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/placed_parts.h"
@@ -132,6 +133,7 @@ static void improve_lost(struct placed *p, struct placed_plan *plan, const int *
                 if (next.time_ns >= plan->time_ns) continue;
                 left[plan->node[place]]++;
                 left[node]--;
+                assert(left[node] >= 0);
                 placed_plan_copy(p, plan, &next);
                 improved = true;
             }

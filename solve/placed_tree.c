@@ -130,6 +130,7 @@ static struct part pop(struct place_tree *t)
         t->heap[i] = t->heap[c];
     }
     t->heap[i] = last;
+    assert(!t->open || !goes_before(&t->heap[0], &top));       // bounds come in order
     return top;
 }
 
@@ -140,8 +141,11 @@ static int place_of(const struct place_tree *t, int k) { return k % t->p->replic
 static void count_left(struct place_tree *t, const int *node)
 {
     for (int i = 0; i < t->p->nodes; i++) t->left[i] = t->p->priced->places->nodes[i].slots;
-    for (int i = 0; i < t->places; i++)
-        if (node[i] >= 0) t->left[node[i]]--;
+    for (int i = 0; i < t->places; i++) {
+        if (node[i] < 0) continue;
+        assert(t->left[node[i]] > 0);
+        t->left[node[i]]--;
+    }
 }
 
 struct sight { int64_t bound_ns; bool finished, found; int *chosen; };     // chosen[stage] of the problem's choices
@@ -248,9 +252,8 @@ static void settle(struct place_tree *t, const int *node, bool *const *barred)
             settle(t, node, without);
         } else if (!is_evaluated_exactly(p)) {
             t->given_up_ns = smaller(t->given_up_ns, worst.bound_ns);
-        } else {
-            note_ended(t, closing_ns(t));
         }
+        // Else one decision is left, whose very time no best plan exceeds.
     }
     arena_reset(t->arena, mark);
 }

@@ -1,5 +1,6 @@
 // A placement's problem made ready, for each number of micro-batches that a replica may take: schedule, choices, graph.
 // Numbers under which a stage holds the same activations have the same choices.
+#include <assert.h>
 #include <string.h>
 
 #include "formulate/objective.h"
@@ -57,6 +58,7 @@ static enum status build(struct placed *p, struct placed_variant *v, struct erro
 
 struct placed_variant *placed_variant(struct placed *p, int micro_batches)
 {
+    assert(micro_batches > 0 && micro_batches <= p->most && micro_batches % p->unit == 0);
     struct placed_variant **v = &p->variants[micro_batches / p->unit];
     if (*v) return *v;
     struct placed_variant *made = TAKE(p->arena, 1, struct placed_variant);
@@ -115,6 +117,7 @@ const struct choices *placed_choices(const struct placed *p) { return p->c; }
 void placed_spread(const struct placed *p, struct placed_plan *plan)
 {
     int64_t units = p->together / p->unit;
+    assert(units >= p->replicas && p->together % p->unit == 0);
     for (int r = 0; r < p->replicas; r++) plan->micro_batches[r] = (int)(units / p->replicas + (r < units % p->replicas)) * p->unit;
 }
 
@@ -130,6 +133,7 @@ struct placed_plan placed_plan_empty(const struct placed *p, struct arena *arena
 
 void placed_plan_copy(const struct placed *p, struct placed_plan *to, const struct placed_plan *from)
 {
+    assert(to->node != from->node);
     memcpy(to->micro_batches, from->micro_batches, (size_t)p->replicas * sizeof *to->micro_batches);
     memcpy(to->chosen, from->chosen, (size_t)(p->replicas * p->stages) * sizeof *to->chosen);
     memcpy(to->node, from->node, (size_t)(p->replicas * p->ranks) * sizeof *to->node);

@@ -1,6 +1,7 @@
 // See placed_view.h. Every price is the least over the nodes that the ranks at its ends may still stand on: the very node of
 // a rank that has one, else any with a device group free. A ring passes each of its nodes, in and out: over links that are
 // no better than the best into it and the best out of it.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/chains.h"
@@ -21,6 +22,7 @@ static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t sync_on(struct placed_views *x, int stage, int choice, size_t link)
 {
+    assert(link < x->links && choice >= 0 && choice < x->p->c->stages[stage].count);
     int64_t *known = &x->sync[stage][(size_t)choice * x->links + link];
     if (*known < 0) {
         bool joined = x->p->priced->places->ring_constant_ns[0][link] != PRICE_NONE;
@@ -207,6 +209,7 @@ static bool make_stage(const struct view_making *m, int stage, bool *const *barr
         if ((barred && barred[stage][i]) || !goes_with_others(m, stage, i)) continue;
         int64_t sync = least_sync(m, stage, i);
         if (sync >= CHAIN_NONE) continue;
+        assert(sync >= m->x->sync_floor[stage][i] || p->replicas == 1);
         m->v->number[stage][to->count] = i;
         to->items[to->count] = from->items[i];
         to->items[to->count++].sync_ns = sync;
@@ -221,7 +224,10 @@ static void make_groups(const struct view_making *m)
     const struct priced *priced = p->priced;
     m->v->priced.groups = arena_grow(m->arena, priced->groups, (size_t)priced->group_count, (size_t)priced->group_count, sizeof *priced->groups);
     for (int g = 0; g < priced->group_count; g++) m->v->priced.groups[g].slots = 0;
-    for (int i = 0; i < p->nodes; i++) m->v->priced.groups[priced->places->nodes[i].group].slots += m->part->left[i];
+    for (int i = 0; i < p->nodes; i++) {
+        assert(m->part->left[i] >= 0 && m->part->left[i] <= priced->places->nodes[i].slots);
+        m->v->priced.groups[priced->places->nodes[i].group].slots += m->part->left[i];
+    }
     for (int rank = 0; rank < p->ranks; rank++)
         if (node_of(m, m->replica, rank) >= 0) m->v->priced.groups[priced->places->nodes[node_of(m, m->replica, rank)].group].slots++;
 }
