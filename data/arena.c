@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK_BYTES = 1 << 16, SMALL_BLOCK_BYTES = 1 << 11 };     // small: where a failure is planted, for more places to fail
+enum {
+    BLOCK_BYTES = 1 << 16,
+    SMALL_BLOCK_BYTES = 1 << 11
+};      // small: where a failure is planted, for more places to fail
 
 struct arena_block {
     struct arena_block *older;
@@ -23,7 +26,8 @@ struct arena_deferred {
     void *object;
 };
 
-// The only mutable globals below the front door: the planted failure of the tests, and the process's own limit.
+// The only mutable globals below the front door: the planted failure of the tests, and the
+// process's own limit.
 static long fail_at, taken;
 static size_t limit, held;      // bytes; limit 0: none
 static bool limit_is_met;
@@ -117,7 +121,8 @@ void arena_close(struct arena *arena) { arena_reset(arena, (struct arena_mark){0
 
 struct arena_mark arena_set_mark(struct arena *arena)
 {
-    return (struct arena_mark){arena->block, arena->block ? arena->block->used : 0, arena->deferred, arena->files};
+    return (struct arena_mark){arena->block, arena->block ? arena->block->used : 0, arena->deferred,
+                               arena->files};
 }
 
 static void *try_take(struct arena *arena, size_t count, size_t size)
@@ -128,7 +133,8 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
     bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
     struct arena_block *b = arena->block;
     if (!b || b->capacity - b->used < bytes) {
-        size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES, capacity = bytes > least ? bytes : least;
+        size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES,
+               capacity = bytes > least ? bytes : least;
         b = memory_take(sizeof *b + capacity);
         if (!b)
             return NULL;

@@ -1,7 +1,8 @@
-// Ownership in one sentence: whatever a function creates lives in the arena it was given; nobody frees single objects.
-// Foreign handles (GLPK problems, FILEs, numbers of GMP) are deferred to the arena, which releases them in reverse order.
-// Exhaustion does not return: it leaves through the arena's exit (a jmp_buf set once, by the front door), so no caller
-// tests for NULL and no untested branch exists.
+// Ownership in one sentence: whatever a function creates lives in the arena it was given; nobody
+// frees single objects. Foreign handles (GLPK problems, FILEs, numbers of GMP) are deferred to the
+// arena, which releases them in reverse order. Exhaustion does not return: it leaves through the
+// arena's exit (a jmp_buf set once, by the front door), so no caller tests for NULL and no
+// untested branch exists.
 #ifndef PLUMBLINE_DATA_ARENA_H
 #define PLUMBLINE_DATA_ARENA_H
 
@@ -17,7 +18,7 @@ struct arena {
     struct arena_block *block;          // newest first
     struct arena_deferred *deferred;    // newest first
     jmp_buf *exit;                      // where exhaustion leaves to, with value 1; NULL: abort()
-    bool holds_files;                   // set: file_read (data/file.h) reads each file once; asked again it has the same bytes
+    bool holds_files;                   // file_read (data/file.h) reads each file once
     struct file_held *files;
 };
 
@@ -28,8 +29,8 @@ struct arena_mark {
     struct file_held *files;
 };
 
-// What file_read keeps of a file in an arena that holds files: under its absolute path. What is parsed of it, by whoever asks
-// for it more than once, lives in an arena of its own.
+// What file_read keeps of a file in an arena that holds files: under its absolute path. What is
+// parsed of it, by whoever asks for it more than once, lives in an arena of its own.
 struct file_held {
     struct file_held *older;
     const char *path, *text;
@@ -59,18 +60,21 @@ void arena_reset(struct arena *arena, struct arena_mark mark);
 
 #define TAKE(arena, count, type) ((type *)arena_take((arena), (size_t)(count), sizeof(type)))
 
-// A test makes the n-th taking of memory (from 1) after the call fail, and all after it; 0 lets every one pass.
+// A test makes the n-th taking of memory (from 1) after the call fail, and all after it; 0 lets
+// every one pass.
 void memory_fail_at(long n);
 long memory_taken(void);                // takings since the last memory_fail_at()
 
-// A limit for what hears files that nobody vouches for, of all arenas of the process together, beyond what they hold now; 0:
-// none. Beyond it memory counts as exhausted. While there is a limit file_read allows so much more for each byte that it reads.
+// A limit for what hears files that nobody vouches for, of all arenas of the process together,
+// beyond what they hold now; 0: none. Beyond it memory counts as exhausted. While there is a limit
+// file_read allows so much more for each byte that it reads.
 enum { MEMORY_BASE_MIB = 48, MEMORY_FOR_A_BYTE = 24 };
 void memory_limit(size_t bytes);
 void memory_allow(size_t bytes);        // raises the limit, where there is one
 size_t memory_limit_now(void);
 bool memory_limit_is_met(void);         // something was refused since it was set
-// Memory that a foreign library takes, counted: false where the limit does not allow it; or whatever the limit says.
+// Memory that a foreign library takes, counted: false where the limit does not allow it; or
+// whatever the limit says.
 bool memory_hold(size_t bytes);
 void memory_force(size_t bytes);
 void memory_release(size_t bytes);

@@ -6,7 +6,8 @@
 
 bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
 
-enum status command_hear(command_function *function, int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
+                         struct arena *arena, struct error *err)
 {
     arena->holds_files = true;
     enum status status = function(argc, argv, exit_code, arena, err);
@@ -20,7 +21,9 @@ static void fail_for_memory(struct error *err)
 {
     if (!memory_limit_is_met()) fail(err, SYSTEM, "out of memory");
     else
-        fail(err, SYSTEM, "needs more memory than the %zu MiB that its files allow; --memory-limit-mib allows more",
+        fail(err, SYSTEM,
+             "needs more memory than the %zu MiB that its files allow; --memory-limit-mib allows "
+             "more",
              memory_limit_now() >> 20);
 }
 

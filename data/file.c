@@ -26,16 +26,19 @@ static const char *kind_of(mode_t mode)
     return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
-// What could keep a reader waiting, or has no end, is not opened for reading; a file that says it is shorter than it is
-// (/proc has such ones) is none, either.
+// What could keep a reader waiting, or has no end, is not opened for reading; a file that says it
+// is shorter than it is (/proc has such ones) is none, either.
 static enum status open_file(int *fd, size_t *size, const char *path, struct error *err)
 {
     struct stat s;
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (*fd < 0 && errno == ENXIO) return fail(err, BAD_INPUT, "%s: expected a file, found a socket", path);
+    if (*fd < 0 && errno == ENXIO)
+        return fail(err, BAD_INPUT, "%s: expected a file, found a socket", path);
     if (*fd < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (fstat(*fd, &s)) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(s.st_mode)) return fail(err, BAD_INPUT, "%s: expected a file, found %s", path, kind_of(s.st_mode));
+    if (fstat(*fd, &s))
+        return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(s.st_mode))
+        return fail(err, BAD_INPUT, "%s: expected a file, found %s", path, kind_of(s.st_mode));
     *size = s.st_size > 0 ? (size_t)s.st_size : 0;
     return OK;
 }
@@ -46,9 +49,12 @@ static enum status read_all(int fd, const char *path, char *bytes, size_t size, 
     for (ssize_t n = 1; n > 0;) {
         n = read(fd, bytes + used, size + 1 - used);        // one more tells a file that goes on
         if (n < 0 && errno == EINTR) n = 1;
-        else if (n < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+        else if (n < 0)
+            return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
         else used += (size_t)n;
-        if (used > size) return fail(err, BAD_INPUT, "%s: has more than the %zu bytes that it is said to have", path, size);
+        if (used > size)
+            return fail(err, BAD_INPUT, "%s: has more than the %zu bytes that it is said to have",
+                        path, size);
     }
     if (used < size) return fail(err, BAD_INPUT, "%s: has changed while it was read", path);
     bytes[used] = '\0';
@@ -93,13 +99,15 @@ static const struct file_held *find_held(const char *path, struct arena *arena)
     return h;
 }
 
-static enum status read_file(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+static enum status read_file(const char *path, const char **text, size_t *size, struct arena *arena,
+                             struct error *err)
 {
     int *fd = TAKE(arena, 1, int);
     *fd = -1;
     arena_defer(arena, release_descriptor, fd);
     TRY(open_file(fd, size, path, err));
-    if (*size > FILE_BYTES_MAX) return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
+    if (*size > FILE_BYTES_MAX)
+        return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
     memory_allow(MEMORY_FOR_A_BYTE * *size);
     char *bytes = arena_take(arena, *size + 1, 1);
     *text = bytes;
@@ -108,7 +116,8 @@ static enum status read_file(const char *path, const char **text, size_t *size, 
     return status;
 }
 
-enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena,
+                      struct error *err)
 {
     const char *whole = arena->holds_files ? path_absolute(path, arena) : NULL;
     const struct file_held *held = whole ? find_held(whole, arena) : NULL;
@@ -116,7 +125,8 @@ enum status file_read(const char *path, const char **text, size_t *size, struct 
     TRY(read_file(path, text, size, arena, err));
     if (!whole) return OK;
     struct file_held *now = TAKE(arena, 1, struct file_held);
-    *now = (struct file_held){arena->files, whole, *text, *size, TAKE(arena, 1, struct arena), NULL};
+    *now = (struct file_held){arena->files, whole, *text, *size, TAKE(arena, 1, struct arena),
+                              NULL};
     arena_open(now->own, arena->exit);
     arena_defer(arena, close_arena, now->own);
     arena->files = now;
@@ -133,7 +143,8 @@ enum status file_open(FILE **file, const char *path, struct arena *arena, struct
     *file = status == OK ? fdopen(fd, "rb") : NULL;
     if (*file) return arena_defer(arena, close_stream, *file), OK;
     if (fd >= 0) close(fd);
-    return status == OK ? fail(err, SYSTEM, "%s: cannot be read: %s", path, strerror(errno)) : status;
+    return status == OK ? fail(err, SYSTEM, "%s: cannot be read: %s", path, strerror(errno))
+                        : status;
 }
 
 static bool write_all(int fd, const char *text, size_t size)

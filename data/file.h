@@ -10,10 +10,12 @@
 
 enum { SHA256_TEXT = 65 };      // 64 hexadecimal digits and the end
 
-// The whole file, with a '\0' behind it. BAD_INPUT: missing, unreadable, no regular file, larger than 256 MiB.
+// The whole file, with a '\0' behind it. BAD_INPUT: missing, unreadable, no regular file, larger
+// than 256 MiB.
 enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena, struct error *err);
 
-// For what is too long to hold: the same file, from its beginning, however long; closed with the arena.
+// For what is too long to hold: the same file, from its beginning, however long; closed with the
+// arena.
 enum status file_open(FILE **file, const char *path, struct arena *arena, struct error *err);
 
 // Writes a temporary file beside `path`, flushes it to the disk and renames it: the old content or the new one, never a

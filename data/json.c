@@ -70,9 +70,12 @@ static enum status read_name(const struct json *value, const char *const *names,
 
 enum status json_expect(const struct json *value, enum json_type type, struct error *err)
 {
-    if (type == JSON_OBJECT && value->node->type != NODE_OBJECT) return expected(value, "an object", err);
-    if (type == JSON_ARRAY && value->node->type != NODE_ARRAY) return expected(value, "an array", err);
-    if (type == JSON_TEXT && value->node->type != NODE_TEXT) return expected(value, "a string", err);
+    if (type == JSON_OBJECT && value->node->type != NODE_OBJECT)
+        return expected(value, "an object", err);
+    if (type == JSON_ARRAY && value->node->type != NODE_ARRAY)
+        return expected(value, "an array", err);
+    if (type == JSON_TEXT && value->node->type != NODE_TEXT)
+        return expected(value, "a string", err);
     return OK;
 }
 
@@ -95,7 +98,8 @@ static enum status read_field(const struct json *value, const struct json_field 
         return OK;
     case JSON_NUMBER: return read_number(value, false, f->low, f->high, f->to, err);
     case JSON_BOOL:
-        if (item->type != NODE_TRUE && item->type != NODE_FALSE) return expected(value, "true or false", err);
+        if (item->type != NODE_TRUE && item->type != NODE_FALSE)
+            return expected(value, "true or false", err);
         *(bool *)f->to = item->type == NODE_TRUE;
         return OK;
     case JSON_NAME: return read_name(value, f->names, f->to, err);
@@ -114,7 +118,8 @@ enum status json_fields(const struct json *object, const struct json_field *fiel
 {
     TRY(json_expect(object, JSON_OBJECT, err));
     const struct json_node *item = object->node;
-    for (const struct json_node *c = node_first(item); c && strictness == JSON_STRICT; c = c->next) {
+    for (const struct json_node *c = node_first(item); c && strictness == JSON_STRICT;
+         c = c->next) {
         size_t i = 0;
         while (i < field_count && strcmp(fields[i].key, c->key)) i++;
         if (i == field_count) return json_refuse(object, err, "unknown key \"%.60s\"", c->key);
@@ -161,7 +166,8 @@ static enum status read_numbers(const struct json *array, bool whole, double low
     for (const struct json_node *c = node_first(array->node); c; c = c->next, i++) {
         double x;
         struct json element = {c, array->file, array->path};
-        if (c->type != NODE_NUMBER || !isfinite(c->number) || c->number < low || c->number > high) element = json_element(array, i, arena);
+        if (c->type != NODE_NUMBER || !isfinite(c->number) || c->number < low || c->number > high)
+            element = json_element(array, i, arena);
         TRY(read_number(&element, whole, low, high, &x, err));
         if (whole) ((int64_t *)values)[i] = (int64_t)x;
         else ((double *)values)[i] = x;
@@ -185,7 +191,8 @@ enum status json_cells(const struct json *array, double **values, int *count, st
         bool known = c->type == NODE_NUMBER && isfinite(c->number);
         struct json element = {c, array->file, array->path};
         if (!known && c->type != NODE_NULL) element = json_element(array, i, arena);
-        if (!known && c->type != NODE_NULL) return expected(&element, "a finite number, or null", err);
+        if (!known && c->type != NODE_NULL)
+            return expected(&element, "a finite number, or null", err);
         (*values)[i] = known ? c->number : NAN;
     }
     return OK;

@@ -1,5 +1,5 @@
-// Strict JSON documents: reading with one table of fields per object, writing with a fixed order of keys. An error names the
-// file, the path inside it, what was expected and what was found.
+// Strict JSON documents: reading with one table of fields per object, writing with a fixed order
+// of keys. An error names the file, the path inside it, what was expected and what was found.
 #ifndef PLUMBLINE_DATA_JSON_H
 #define PLUMBLINE_DATA_JSON_H
 
@@ -59,8 +59,8 @@ enum json_strictness {
     JSON_LENIENT,           // foreign formats: unknown keys pass, null counts as absent
 };
 
-// Parses the whole text (no trailing text, no duplicate keys anywhere, nesting at most 64) into *root: 20 bytes for each of
-// the text's, at most.
+// Parses the whole text (no trailing text, no duplicate keys anywhere, nesting at most 64) into
+// *root: 20 bytes for each of the text's, at most.
 enum status json_parse(struct json *root, const char *file, const char *text, size_t size, struct arena *arena, struct error *err);
 
 // Reads the fields of one object.

@@ -1,10 +1,19 @@
-// What a text of JSON is read into, for json.c alone: a tree of values in the reader's arena, 32 bytes each.
+// What a text of JSON is read into, for json.c alone: a tree of values in the reader's arena, 32
+// bytes each.
 #ifndef PLUMBLINE_DATA_JSON_NODES_H
 #define PLUMBLINE_DATA_JSON_NODES_H
 
 #include "data/json.h"
 
-enum node_type { NODE_NULL, NODE_FALSE, NODE_TRUE, NODE_NUMBER, NODE_TEXT, NODE_ARRAY, NODE_OBJECT };
+enum node_type {
+    NODE_NULL,
+    NODE_FALSE,
+    NODE_TRUE,
+    NODE_NUMBER,
+    NODE_TEXT,
+    NODE_ARRAY,
+    NODE_OBJECT
+};
 
 struct json_cursor;
 
@@ -28,7 +37,8 @@ struct json_cursor {
     int index;                          // of `at`
 };
 
-struct json_node *node_first(const struct json_node *node);    // NULL: it has none, or is no array or object
+struct json_node *
+node_first(const struct json_node *node);      // NULL: it has none, or is no array or object
 const struct json_node *node_element(const struct json_node *node, int index);  // below count
 const struct json_node *node_member(const struct json_node *node, const char *key);    // NULL: none
 

@@ -1,5 +1,6 @@
-// The grammar of RFC 8259 and no more: one pass over the text. Nesting is bounded, keys of an object differ, text is UTF-8
-// without control characters. A number that a double cannot hold becomes infinite: who reads it refuses it by its place.
+// The grammar of RFC 8259 and no more: one pass over the text. Nesting is bounded, keys of an
+// object differ, text is UTF-8 without control characters. A number that a double cannot hold
+// becomes infinite: who reads it refuses it by its place.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,10 +53,11 @@ static enum status refuse_here(const struct parser *p)
     int line = line_of(p, p->at);
     if (p->at >= p->end) return refuse(p, p->end, "the document is cut short");
     if (begins(p, "nan") || begins(p, "inf"))
-        return fail(p->err, BAD_INPUT, "%s: line %d: expected a finite number, found '%.*s'", p->file, line,
-                    shown(p, p->at, 8), p->at);
+        return fail(p->err, BAD_INPUT, "%s: line %d: expected a finite number, found '%.*s'",
+                    p->file, line, shown(p, p->at, 8), p->at);
     if ((unsigned char)*p->at < 0x20)
-        return fail(p->err, BAD_INPUT, "%s: line %d: control character %d outside a string", p->file, line, *p->at);
+        return fail(p->err, BAD_INPUT, "%s: line %d: control character %d outside a string",
+                    p->file, line, *p->at);
     return fail(p->err, BAD_INPUT, "%s: line %d: not valid JSON here: '%.*s'", p->file, line,
                 shown(p, p->at, SHOWN_MAX), p->at);
 }
@@ -74,12 +76,16 @@ static const char *path_of(const struct level *l, struct arena *arena)
 
 static void skip_blanks(struct parser *p)
 {
-    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r'))
+        p->at++;
 }
 
 static bool comes(const struct parser *p, char c) { return p->at < p->end && *p->at == c; }
 
-static bool comes_digit(const struct parser *p) { return p->at < p->end && *p->at >= '0' && *p->at <= '9'; }
+static bool comes_digit(const struct parser *p)
+{
+    return p->at < p->end && *p->at >= '0' && *p->at <= '9';
+}
 
 static bool skip_digits(struct parser *p)
 {
@@ -111,8 +117,8 @@ static enum status read_number(struct parser *p, double *number)
 {
     const char *begin = p->at;
     if (!skip_number(p))
-        return fail(p->err, BAD_INPUT, "%s: line %d: expected a number, found '%.*s'", p->file, line_of(p, begin),
-                    shown(p, begin, 8), begin);
+        return fail(p->err, BAD_INPUT, "%s: line %d: expected a number, found '%.*s'", p->file,
+                    line_of(p, begin), shown(p, begin, 8), begin);
     if (p->at < p->end) {
         *number = strtod(begin, NULL);      // what stands behind is no part of a number
         return OK;
@@ -184,7 +190,8 @@ static char *read_escape(struct parser *p, const char *close, char *to, const ch
         *to++ = meanings[found - names];
         return to;
     }
-    int unit = unit_at(p->at, close), low = unit >= 0xd800 && unit < 0xdc00 ? unit_at(p->at + 6, close) : 0;
+    int unit = unit_at(p->at, close),
+        low = unit >= 0xd800 && unit < 0xdc00 ? unit_at(p->at + 6, close) : 0;
     if (unit == 0) return *why = "NUL in a string", NULL;
     bool is_lone = (unit >= 0xdc00 && unit < 0xe000) || (low && (low < 0xdc00 || low >= 0xe000));
     if (unit < 0 || is_lone) return *why = "an escape that JSON does not have, in a string", NULL;
@@ -236,7 +243,8 @@ static const char *doubled_key(const struct json_node *object, struct arena *are
     return doubled;
 }
 
-static enum status read_value(struct parser *p, const struct level *outer, const char *key, struct json_node **to);
+static enum status read_value(struct parser *p, const struct level *outer, const char *key,
+                              struct json_node **to);
 
 static enum status read_key(struct parser *p, const char **key)
 {
@@ -249,7 +257,8 @@ static enum status read_key(struct parser *p, const char **key)
     return OK;
 }
 
-static enum status read_members(struct parser *p, const struct level *level, struct json_node *node, char close)
+static enum status read_members(struct parser *p, const struct level *level, struct json_node *node,
+                                char close)
 {
     struct json_node **last = &node->first, *first;
     p->at++;
@@ -274,21 +283,25 @@ static enum status read_members(struct parser *p, const struct level *level, str
     return OK;
 }
 
-static enum status read_container(struct parser *p, const struct level *outer, struct json_node *node)
+static enum status read_container(struct parser *p, const struct level *outer,
+                                  struct json_node *node)
 {
     const struct level level = {outer, node};
     node->type = comes(p, '{') ? NODE_OBJECT : NODE_ARRAY;
     if (++p->depth > NESTING_MAX)
-        return fail(p->err, BAD_INPUT, "%s: line %d: nested deeper than %d", p->file, line_of(p, p->at), NESTING_MAX);
+        return fail(p->err, BAD_INPUT, "%s: line %d: nested deeper than %d", p->file,
+                    line_of(p, p->at), NESTING_MAX);
     TRY(read_members(p, &level, node, node->type == NODE_OBJECT ? '}' : ']'));
     p->depth--;
-    const char *doubled = node->type == NODE_OBJECT && node->count > 1 ? doubled_key(node, p->arena) : NULL;
+    const char *doubled = node->type == NODE_OBJECT && node->count > 1 ? doubled_key(node, p->arena)
+                                                                       : NULL;
     if (!doubled) return OK;
     const struct json where = {node, p->file, path_of(&level, p->arena)};
     return json_refuse(&where, p->err, "key \"%s\" stands twice", doubled);
 }
 
-static enum status read_value(struct parser *p, const struct level *outer, const char *key, struct json_node **to)
+static enum status read_value(struct parser *p, const struct level *outer, const char *key,
+                              struct json_node **to)
 {
     struct json_node *node = *to = TAKE(p->arena, 1, struct json_node);
     node->key = key;
@@ -309,9 +322,11 @@ static enum status read_value(struct parser *p, const struct level *outer, const
     return read_word(p, "false") ? OK : refuse_here(p);
 }
 
-enum status json_parse(struct json *root, const char *file, const char *text, size_t size, struct arena *arena, struct error *err)
+enum status json_parse(struct json *root, const char *file, const char *text, size_t size,
+                       struct arena *arena, struct error *err)
 {
-    struct parser p = {.file = file, .text = text, .at = text, .end = text + size, .arena = arena, .err = err};
+    struct parser p = {
+        .file = file, .text = text, .at = text, .end = text + size, .arena = arena, .err = err};
     struct json_node *node;
     TRY(read_value(&p, NULL, NULL, &node));
     skip_blanks(&p);
@@ -331,7 +346,8 @@ struct json_node *node_first(const struct json_node *node)
 const struct json_node *node_element(const struct json_node *node, int index)
 {
     assert(index >= 0 && index < node->count);
-    struct json_cursor whole = {node_first(node), node_first(node), 0}, *c = node->is_long ? node->cursor : &whole;
+    struct json_cursor whole = {node_first(node), node_first(node), 0},
+                       *c = node->is_long ? node->cursor : &whole;
     if (index < c->index) c->at = c->first, c->index = 0;
     for (; c->index < index; c->index++) c->at = c->at->next;
     return c->at;

@@ -34,7 +34,8 @@ struct option {
 
 // For commands that hear files that nobody vouches for: what goes to memory_limit.
 #define MEMORY_OPTION(mib) \
-    {"--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL, "MiB of memory beside 24 bytes for each of the files' (48)"}
+    {"--memory-limit-mib", OPTION_INT, mib, 1, 1e7, NULL, \
+     "MiB of memory beside 24 bytes for each of the files' (48)"}
 
 // Reads options anywhere among the operands; "--" ends them. operands[] has room for operand_max; more or fewer than
 // operand_min..operand_max is an error. `usage` is the first line of the help. BAD_INPUT names the word.
@@ -46,9 +47,10 @@ enum status options_read(int argc, char **argv, const char *usage, const struct 
 // stdout is the result, stderr the log.
 typedef enum status command_function(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
 
-// Around a command that hears files that nobody vouches for: each file is read once, however often it is asked for, and a
-// limit of memory that the command sets ends with it.
-enum status command_hear(command_function *function, int argc, char **argv, int *exit_code, struct arena *arena, struct error *err);
+// Around a command that hears files that nobody vouches for: each file is read once, however often
+// it is asked for, and a limit of memory that the command sets ends with it.
+enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
+                         struct arena *arena, struct error *err);
 
 // Runs one command as a front door does: gives it an arena, closes that, says in one line on stderr ("PROGRAM NAME: why") what
 // went wrong, and returns the exit code.

@@ -98,9 +98,11 @@ static enum status read_round(struct tree *t, const struct value *v, struct chec
     TRY(read_weights(k, value_get(v, "weights"), t->where, round));
     TRY(read_prices(k, value_get(v, "prices"), t->where, round));
     round->counts = !relaxed;
-    if (k->p->chain && round->has_weights) TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
+    if (k->p->chain && round->has_weights)
+        TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
     if (round->has_weights && k->result->infeasible)
-        return NOT_PROVEN_HERE(k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
+        return NOT_PROVEN_HERE(
+            k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
     return OK;
 }
 
@@ -113,7 +115,8 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
     TRY(couple(t, closed));
     for (const struct value *v = rounds->first; v; v = v->next) {
         TRY(read_round(t, v, &round));
-        if (!*closed) TRY(check_use_round(k->mixer, &t->halves.box, &round, k->result->bound_ns, closed));
+        if (!*closed)
+            TRY(check_use_round(k->mixer, &t->halves.box, &round, k->result->bound_ns, closed));
         TRY(couple(t, closed));
         k->result->rounds++;
     }
@@ -123,7 +126,8 @@ static enum status use_rounds(struct tree *t, const struct value *rounds, bool *
 
 // ---- splits
 
-static enum status read_choice(struct check_proof *k, const struct value *v, const char *where, struct check_property *to)
+static enum status read_choice(struct check_proof *k, const struct value *v, const char *where,
+                               struct check_property *to)
 {
     static const char *const keys[] = {"?first_layer", "?layers", "?group", "?recompute", "?recomputed_layers", "?gradient_option",
         "?boundary_option", NULL};
@@ -141,7 +145,8 @@ static enum status read_choice(struct check_proof *k, const struct value *v, con
     return OK;
 }
 
-static enum status read_split(struct check_proof *k, const struct value *v, const char *where, struct check_property *to)
+static enum status read_split(struct check_proof *k, const struct value *v, const char *where,
+                              struct check_property *to)
 {
     static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL}, *const rank_keys[] = {"rank", "layers_below", NULL};
     *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
@@ -159,7 +164,8 @@ static enum status read_split(struct check_proof *k, const struct value *v, cons
     return to->load_below >= 0 ? OK : read_choice(k, value_get(v, "choice"), where, to);
 }
 
-// A half of which nothing is left, or all, is as good as any; a property that tells nothing apart in the whole problem is not.
+// A half of which nothing is left, or all, is as good as any; a property that tells nothing apart
+// in the whole problem is not.
 static enum status split(struct tree *t, const struct value *v)
 {
     struct check_property q;
@@ -177,7 +183,8 @@ static bool is_within_spans(const struct tree *t, const struct check_choice *con
     for (int rank = 0; rank < p->ranks; rank++) {
         int layers = 0;
         for (int turn = 0; turn < p->turns; turn++) layers += chosen[check_stage_of(p, rank, turn)]->layers;
-        if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most) return false;
+        if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most)
+            return false;
     }
     return true;
 }
@@ -189,7 +196,10 @@ static enum status check_leaf(struct tree *t)
     bool below;
     for (int s = 0; s < k->p->stages; s++) {
         if (t->halves.box.count[s] == 0) return OK;
-        if (t->halves.box.count[s] > 1) return NOT_PROVEN_HERE(k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where, s, t->halves.box.count[s]);
+        if (t->halves.box.count[s] > 1)
+            return NOT_PROVEN_HERE(
+                k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where,
+                s, t->halves.box.count[s]);
         chosen[s] = &k->choices.items[s][t->halves.box.left[s][0]];
     }
     if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;

@@ -84,7 +84,8 @@ static enum status keep(struct visit *v, const struct check_choice *x)
         if (!dominates(p, x, &items[i])) items[kept++] = items[i];
     if (kept == v->capacity) {
         v->capacity = 2 * v->capacity + 64;
-        items = c->items[v->stage] = arena_grow(v->growing, items, (size_t)kept, (size_t)v->capacity, sizeof *items);
+        items = c->items[v->stage] = arena_grow(v->growing, items, (size_t)kept,
+                                                (size_t)v->capacity, sizeof *items);
     }
     items[kept] = *x;
     items[kept].forward = TAKE(v->growing, 2 * p->slices, int64_t);

@@ -1,19 +1,24 @@
-// The box at hand while the tree of boxes is walked, and the halves that wait. A half that waits is not kept: what was taken
-// out of the box at hand since its split is, and is put back when its turn comes. So all that waits takes no more room than
-// the problem's choices and the splits in the file.
+// The box at hand while the tree of boxes is walked, and the halves that wait. A half that waits
+// is not kept: what was taken out of the box at hand since its split is, and is put back when its
+// turn comes. So all that waits takes no more room than the problem's choices and the splits in
+// the file.
 #include "solve/check_halves.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum status check_open_halves(struct check_halves *h, const struct check_choices *choices, struct arena *arena)
+enum status check_open_halves(struct check_halves *h, const struct check_choices *choices,
+                              struct arena *arena)
 {
     const struct check_problem *p = choices->p;
     size_t total = 0;
     *h = (struct check_halves){.choices = choices, .arena = arena};
-    h->box = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int), TAKE(arena, p->ranks, struct check_span)};
-    h->before = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int), TAKE(arena, p->ranks, struct check_span)};
-    for (int rank = 0; rank < p->ranks; rank++) h->box.spans[rank] = (struct check_span){0, p->layers};
+    h->box = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                                TAKE(arena, p->ranks, struct check_span)};
+    h->before = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                                   TAKE(arena, p->ranks, struct check_span)};
+    for (int rank = 0; rank < p->ranks; rank++)
+        h->box.spans[rank] = (struct check_span){0, p->layers};
     for (int s = 0; s < p->stages; s++) {
         h->box.count[s] = choices->count[s];
         h->box.left[s] = TAKE(arena, h->box.count[s], int);
@@ -33,11 +38,13 @@ static enum status spend_box(const struct check_halves *h, uint64_t times)
     return check_spend(p, h->choices->work, times * total);
 }
 
-static void copy_box(struct check_box *to, const struct check_box *from, const struct check_problem *p)
+static void copy_box(struct check_box *to, const struct check_box *from,
+                     const struct check_problem *p)
 {
     for (int s = 0; s < p->stages; s++) {
         to->count[s] = from->count[s];
-        if (from->count[s]) memcpy(to->left[s], from->left[s], (size_t)from->count[s] * sizeof *from->left[s]);
+        if (from->count[s])
+            memcpy(to->left[s], from->left[s], (size_t)from->count[s] * sizeof *from->left[s]);
     }
     memcpy(to->spans, from->spans, (size_t)p->ranks * sizeof *from->spans);
 }
@@ -60,7 +67,8 @@ static void note_narrowed(struct check_halves *h, int rank, struct check_span ol
 {
     if (h->narrowed_count == h->narrowed_room) {
         size_t room = 2 * h->narrowed_room + 64;
-        h->narrowed = arena_grow(h->arena, h->narrowed, h->narrowed_count, room, sizeof *h->narrowed);
+        h->narrowed = arena_grow(h->arena, h->narrowed, h->narrowed_count, room,
+                                 sizeof *h->narrowed);
         h->narrowed_room = room;
     }
     h->narrowed[h->narrowed_count++] = (struct check_narrowed){rank, old};
@@ -101,7 +109,8 @@ static void put_back(struct check_halves *h, size_t removed, size_t narrowed)
         changed[r->stage] = true;
     }
     for (int s = 0; s < h->choices->p->stages; s++)
-        if (changed[s]) qsort(h->box.left[s], (size_t)h->box.count[s], sizeof *h->box.left[s], ascending);
+        if (changed[s])
+            qsort(h->box.left[s], (size_t)h->box.count[s], sizeof *h->box.left[s], ascending);
     while (h->narrowed_count > narrowed) {
         const struct check_narrowed *n = &h->narrowed[--h->narrowed_count];
         h->box.spans[n->rank] = n->old;
@@ -115,8 +124,9 @@ static bool is_or_any(int wanted, int found) { return wanted < 0 || wanted == fo
 static bool has_property(const struct check_property *q, const struct check_choice *c)
 {
     if (q->load_below >= 0) return c->load < q->load_below;
-    return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) && is_or_any(q->mode, c->mode) &&
-           is_or_any(q->recomputed, c->recomputed) && is_or_any(q->gradient, c->gradient) && is_or_any(q->boundary, c->boundary) &&
+    return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) &&
+           is_or_any(q->mode, c->mode) && is_or_any(q->recomputed, c->recomputed) &&
+           is_or_any(q->gradient, c->gradient) && is_or_any(q->boundary, c->boundary) &&
            (c->first < 0 || is_or_any(q->first_layer, c->first));
 }
 
@@ -142,7 +152,8 @@ static void keep_half(struct check_halves *h, const struct check_property *q, bo
     }
     for (int i = 0; i < h->box.count[q->stage]; i++) {
         int number = h->box.left[q->stage][i];
-        if (has_property(q, &h->choices->items[q->stage][number]) == with) h->box.left[q->stage][kept++] = number;
+        if (has_property(q, &h->choices->items[q->stage][number]) == with)
+            h->box.left[q->stage][kept++] = number;
         else note_removed(h, q->stage, number);
     }
     h->box.count[q->stage] = kept;
@@ -151,7 +162,8 @@ static void keep_half(struct check_halves *h, const struct check_property *q, bo
 enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits)
 {
     const struct check_problem *p = h->choices->p;
-    if (q->rank < 0) TRY(check_spend(p, h->choices->work, (uint64_t)h->choices->count[q->stage] + 1));
+    if (q->rank < 0)
+        TRY(check_spend(p, h->choices->work, (uint64_t)h->choices->count[q->stage] + 1));
     *splits = separates(h, q);
     if (!*splits) return OK;
     if (h->waiting_count == h->waiting_room) {
@@ -159,7 +171,8 @@ enum status check_split(struct check_halves *h, const struct check_property *q, 
         h->waiting = arena_grow(h->arena, h->waiting, h->waiting_count, room, sizeof *h->waiting);
         h->waiting_room = room;
     }
-    h->waiting[h->waiting_count++] = (struct check_waiting){h->removed_count, h->narrowed_count, *q};
+    h->waiting[h->waiting_count++] = (struct check_waiting){h->removed_count, h->narrowed_count,
+                                                            *q};
     keep_half(h, q, true);
     return OK;
 }

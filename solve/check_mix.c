@@ -23,7 +23,8 @@ static bool uses_alike(const struct check_mixer *m, int s, const struct check_ch
 }
 
 // The class of a choice's uses, a new one if need be; room for it grows.
-static int find_class(struct check_mixer *m, int s, const struct check_choice *items, int i, int *room)
+static int find_class(struct check_mixer *m, int s, const struct check_choice *items, int i,
+                      int *room)
 {
     struct mix_stage *t = &m->stages[s];
     int k = 0;
@@ -31,7 +32,8 @@ static int find_class(struct check_mixer *m, int s, const struct check_choice *i
     if (k < t->class_count) return k;
     if (k == *room) {
         *room = 2 * *room + 16;
-        t->class_choice = arena_grow(m->arena, t->class_choice, (size_t)k, (size_t)*room, sizeof *t->class_choice);
+        t->class_choice = arena_grow(m->arena, t->class_choice, (size_t)k, (size_t)*room,
+                                     sizeof *t->class_choice);
     }
     t->class_choice[t->class_count++] = i;
     return k;
@@ -49,7 +51,8 @@ static enum status open_stage(struct check_mixer *m, int s)
     t->right_of = TAKE(m->arena, count, int);
     t->class_of = TAKE(m->arena, count, int);
     for (int i = 0; i < count; i++) {
-        TRY(check_spend(p, m->c->work, (uint64_t)(8 + t->left_count + t->right_count + t->class_count)));
+        TRY(check_spend(p, m->c->work,
+                        (uint64_t)(8 + t->left_count + t->right_count + t->class_count)));
         t->left_of[i] = find_side(t->left, &t->left_count, items[i].group, items[i].cut, i);
         t->right_of[i] = find_side(t->right, &t->right_count, items[i].group, items[i].boundary, i);
         t->class_of[i] = find_class(m, s, items, i, &room);
@@ -305,7 +308,9 @@ enum status check_use_round(struct check_mixer *m, struct check_box *box, const 
     if (bound_layers(m, box)) {
         // A plan below the bound costs at most (bound - 1) 2^40; one that there is, with prices alone, nothing.
         TRY(mix_price(m, box, round));
-        wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) + m->priced_limits - round->excess) >> m->shift;
+        wide unit = (wide)1 << WEIGHT_SHIFT, most = ((bound_ns < 0 ? 0 : (bound_ns - 1) * unit) +
+                                                     m->priced_limits - round->excess) >>
+                                                    m->shift;
         int64_t kept = most < 0 ? -1 : most < UNREACHED ? (int64_t)most : UNREACHED - 1;
         if (round->by_ranks) TRY(mix_use_ranks(m, box, kept, closed));
         else TRY(use_stages(m, box, round->counts, kept, closed));

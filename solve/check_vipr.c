@@ -6,7 +6,9 @@
 
 #include "solve/check_vipr_parts.h"
 
-enum { SETS_LEAST = 1 << 20 };      // members of all sets of assumptions together: so many, and one for each byte of the file
+enum {
+    SETS_LEAST = 1 << 20
+};      // members of all sets of assumptions together: so many, and one for each byte of the file
 
 // ---- sets of assumptions, shared where they are equal
 
@@ -86,7 +88,8 @@ static bool dominates(const struct vipr_row *a, const struct vipr_row *b)
 {
     struct vipr_view x, y;
     if (is_absurd_row(a)) return true;
-    return same_terms(a->terms, b->terms) && is_as_strong(a->sense, vipr_see(&x, a->right), b->sense, vipr_see(&y, b->right));
+    return same_terms(a->terms, b->terms) &&
+           is_as_strong(a->sense, vipr_see(&x, a->right), b->sense, vipr_see(&y, b->right));
 }
 
 // ---- combinations
@@ -114,7 +117,8 @@ static enum status add_row(struct vipr *v, const struct vipr_row *row, const mpq
 {
     struct vipr_view view;
     for (int i = 0; i < row->terms->count; i++)
-        TRY(add_product(v, *vipr_sum(v, row->terms->columns[i]), factor, vipr_see(&view, row->terms->values[i])));
+        TRY(add_product(v, *vipr_sum(v, row->terms->columns[i]), factor,
+                        vipr_see(&view, row->terms->values[i])));
     return add_product(v, v->sum_right, factor, vipr_see(&view, row->right));
 }
 
@@ -167,7 +171,10 @@ static enum status round_sum(struct vipr *v)
         mpq_srcptr sum = *vipr_sum(v, column);
         if (mpq_sgn(sum) == 0) continue;
         if (!v->integer[column]) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with variable %d, which is continuous", v->line, v->row_count, column);
-        if (!vipr_is_whole(sum)) return VIPR_NOT_PROVEN(v, "line %d: row %d rounds with a coefficient of variable %d that is not whole", v->line, v->row_count, column);
+        if (!vipr_is_whole(sum))
+            return VIPR_NOT_PROVEN(
+                v, "line %d: row %d rounds with a coefficient of variable %d that is not whole",
+                v->line, v->row_count, column);
     }
     mpz_t whole;
     mpz_init(whole);
@@ -182,12 +189,16 @@ static bool sum_dominates(struct vipr *v, const struct vipr_row *row)
 {
     struct vipr_view view;
     int count = 0;
-    for (int i = 0; i < v->touched_count; i++) count += mpq_sgn(*vipr_sum(v, v->touched_columns[i])) != 0;
-    if (!count && is_absurd(v->sum_sense, v->sum_right)) return v->absurd = v->absurd || !row->set_count, true;
+    for (int i = 0; i < v->touched_count; i++)
+        count += mpq_sgn(*vipr_sum(v, v->touched_columns[i])) != 0;
+    if (!count && is_absurd(v->sum_sense, v->sum_right))
+        return v->absurd = v->absurd || !row->set_count, true;
     if (count != row->terms->count) return false;
     for (int i = 0; i < count; i++) {
         int column = row->terms->columns[i];
-        if (!v->place[column] || !mpq_equal(*vipr_sum(v, column), vipr_see(&view, row->terms->values[i]))) return false;
+        if (!v->place[column] ||
+            !mpq_equal(*vipr_sum(v, column), vipr_see(&view, row->terms->values[i])))
+            return false;
     }
     return is_as_strong(v->sum_sense, v->sum_right, row->sense, vipr_see(&view, row->right));
 }
@@ -210,7 +221,8 @@ static enum status check_sides(struct vipr *v, const struct vipr_row *below, con
     if (below->sense * above->sense != -1 || !same_terms(below->terms, above->terms))
         return VIPR_NOT_PROVEN(v, "line %d: row %d: the sides of its disjunction do not go together", v->line, v->row_count);
     for (int i = 0; i < below->terms->count; i++)
-        if (!v->integer[below->terms->columns[i]] || !vipr_is_whole(vipr_see(&x, below->terms->values[i])))
+        if (!v->integer[below->terms->columns[i]] ||
+            !vipr_is_whole(vipr_see(&x, below->terms->values[i])))
             return VIPR_NOT_PROVEN(v, "line %d: row %d: its disjunction is not one of whole numbers", v->line, v->row_count);
     mpq_srcptr left = vipr_see(&x, below->right), right = vipr_see(&y, above->right);
     TRY(vipr_spend(v, left, right));
@@ -241,7 +253,9 @@ static bool objective_is_whole(const struct vipr *v)
 {
     struct vipr_view view;
     for (int i = 0; i < v->objective->count; i++)
-        if (!v->integer[v->objective->columns[i]] || !vipr_is_whole(vipr_see(&view, v->objective->values[i]))) return false;
+        if (!v->integer[v->objective->columns[i]] ||
+            !vipr_is_whole(vipr_see(&view, v->objective->values[i])))
+            return false;
     return true;
 }
 
@@ -250,7 +264,9 @@ static enum status derive_cut_off(struct vipr *v, const struct vipr_row *row, mp
     struct vipr_view view;
     int better = v->minimises ? -1 : 1;
     if (!v->solution_count) return VIPR_NOT_PROVEN(v, "line %d: row %d: there is no solution to be better than", v->line, v->row_count);
-    if (row->sense != better || !same_terms(row->terms, v->objective)) return VIPR_NOT_PROVEN(v, "line %d: row %d says nothing of the objective", v->line, v->row_count);
+    if (row->sense != better || !same_terms(row->terms, v->objective))
+        return VIPR_NOT_PROVEN(v, "line %d: row %d says nothing of the objective", v->line,
+                               v->row_count);
     mpq_set(scratch, v->best);
     if (is_as_strong(better, scratch, better, vipr_see(&view, row->right))) return OK;
     // Only what is better by one: then nothing is proven about the solution itself, and the range must hold it.
@@ -259,7 +275,10 @@ static enum status derive_cut_off(struct vipr *v, const struct vipr_row *row, mp
     if (objective_is_whole(v)) mpz_addmul(mpq_numref(scratch), one, mpq_denref(scratch));
     mpz_clear(one);
     v->cut_off = true;
-    return is_as_strong(better, scratch, better, vipr_see(&view, row->right)) ? OK : VIPR_NOT_PROVEN(v, "line %d: row %d: no solution is so good", v->line, v->row_count);
+    return is_as_strong(better, scratch, better, vipr_see(&view, row->right))
+               ? OK
+               : VIPR_NOT_PROVEN(v, "line %d: row %d: no solution is so good", v->line,
+                                 v->row_count);
 }
 
 // ---- all of them
@@ -299,12 +318,14 @@ static enum status check_last(struct vipr *v)
     const struct vipr_row *row = vipr_row_at(v, v->row_count - 1);
     if (row->set_count) return VIPR_NOT_PROVEN(v, "DER: the last row rests on assumption %d", row->set[0]);
     v->absurd = v->absurd || is_absurd_row(row);
-    if (v->infeasible) return is_absurd_row(row) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row is no absurdity");
+    if (v->infeasible)
+        return is_absurd_row(row) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row is no absurdity");
     mpq_t *limit = v->minimises ? &v->lower : &v->upper;
     if (v->cut_off && (v->minimises ? mpq_cmp(v->best, *limit) < 0 : mpq_cmp(v->best, *limit) > 0))
         return VIPR_NOT_PROVEN(v, "RTP: a solution lies outside of the range");
     goal.right = vipr_keep(*limit, v->arena);
-    return dominates(row, &goal) ? OK : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
+    return dominates(row, &goal) ? OK
+                                 : VIPR_NOT_PROVEN(v, "DER: the last row does not prove the range");
 }
 
 enum status vipr_derive(struct vipr *v)
@@ -317,7 +338,8 @@ enum status vipr_derive(struct vipr *v)
     v->derived = TAKE(v->arena, count, struct vipr_row);
     bool *used = TAKE(v->arena, v->constraint_count + count, bool);
     int last = v->constraint_count + count - 1;
-    for (int i = 0; i < count; i++, v->row_count++) TRY(derive_row(v, &v->derived[i], last, *factor, used));
+    for (int i = 0; i < count; i++, v->row_count++)
+        TRY(derive_row(v, &v->derived[i], last, *factor, used));
     v->result->derivations = count;
     while (v->at < v->end && strchr(" \t\r\n", *v->at)) v->at++;
     if (v->at < v->end) return vipr_refuse(v, "something stands behind the last row");
@@ -347,8 +369,15 @@ enum status check_vipr(struct check_vipr_result *result, const struct check_text
 {
     struct error why = {OK, ""};
     struct vipr *v = TAKE(arena, 1, struct vipr);       // its numbers are cleared with the arena
-    *v = (struct vipr){.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &why, .result = result,
-                       .work = work_limit, .set_room = (int64_t)file->size + SETS_LEAST, .arena = arena};
+    *v = (struct vipr){.file = file,
+                       .at = file->text,
+                       .end = file->text + file->size,
+                       .line = 1,
+                       .err = &why,
+                       .result = result,
+                       .work = work_limit,
+                       .set_room = (int64_t)file->size + SETS_LEAST,
+                       .arena = arena};
     *result = (struct check_vipr_result){.lower = "-inf", .upper = "inf"};
     enum status status = hear(v);
     result->work = work_limit - v->work;
@@ -369,10 +398,15 @@ const char *check_vipr_words(const struct check_vipr_result *r, struct arena *ar
     const char *best = min ? "minimum" : "maximum", *side = min ? "below" : "above";
     if (r->infeasible) return "the program has no solution";
     if (is_bounded && is_reached)
-        return arena_print(arena, "the %s of the objective is at least %s and at most %s", best, r->lower, r->upper);
+        return arena_print(arena, "the %s of the objective is at least %s and at most %s", best,
+                           r->lower, r->upper);
     if (is_bounded && r->solutions)
-        return arena_print(arena, "the %s of the objective is at %s %s", best, min ? "least" : "most", bound);
+        return arena_print(arena, "the %s of the objective is at %s %s", best,
+                           min ? "least" : "most", bound);
     if (is_bounded)
-        return arena_print(arena, "no solution has an objective %s %s; that there is a solution is not said", side, bound);
-    return arena_print(arena, "there is a solution with an objective of %s or %s", reached, min ? "less" : "more");
+        return arena_print(
+            arena, "no solution has an objective %s %s; that there is a solution is not said", side,
+            bound);
+    return arena_print(arena, "there is a solution with an objective of %s or %s", reached,
+                       min ? "less" : "more");
 }

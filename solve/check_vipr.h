@@ -12,7 +12,8 @@ struct check_vipr_result {
     char reason[CHECK_REASON_MAX];      // why not
     bool infeasible;                    // there is no solution, whichever way the file says it
     bool minimises;
-    const char *lower, *upper;          // or: the range that the file states ("-inf", "inf"), as it writes it
+    const char *lower,
+        *upper;      // or: the range that the file states ("-inf", "inf"), as it writes it
     int variables, integers, constraints, solutions, derivations, assumptions, combinations, roundings, disjunctions;
     uint64_t work;
 };
@@ -21,8 +22,9 @@ struct check_vipr_result {
 enum status check_vipr(struct check_vipr_result *result, const struct check_text *file, uint64_t work_limit, struct arena *arena,
                        struct error *err);
 
-// What an accepted file proves, in words: that there is no solution, or what was derived of all of them and what one of them
-// reaches. Where the file holds no solution nothing is said about whether there is one.
+// What an accepted file proves, in words: that there is no solution, or what was derived of all of
+// them and what one of them reaches. Where the file holds no solution nothing is said about
+// whether there is one.
 const char *check_vipr_words(const struct check_vipr_result *r, struct arena *arena);
 
 #endif

@@ -1,5 +1,6 @@
-// Tokens and numbers of a VIPR file. Numbers are whole, fractions or finite decimals, and are bounded in length, as is what
-// is worked out of them: GMP ends a process that it finds no memory for.
+// Tokens and numbers of a VIPR file. Numbers are whole, fractions or finite decimals, and are
+// bounded in length, as is what is worked out of them: GMP ends a process that it finds no memory
+// for.
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +38,8 @@ enum status vipr_next(struct vipr *v)
 enum status vipr_keyword(struct vipr *v, const char *word)
 {
     TRY(vipr_next(v));
-    return strcmp(v->token, word) ? vipr_refuse(v, "expected %s, found '%.40s'", word, v->token) : OK;
+    return strcmp(v->token, word) ? vipr_refuse(v, "expected %s, found '%.40s'", word, v->token)
+                                  : OK;
 }
 
 enum status vipr_integer(struct vipr *v, const char *what, int low, int high, int *to)
@@ -53,7 +55,8 @@ enum status vipr_integer(struct vipr *v, const char *what, int low, int high, in
         number = 10 * number + (*c - '0');
     }
     if (negative) number = -number;
-    if (!whole || number < low || number > high) return vipr_refuse(v, "%s: expected %d to %d, found '%.40s'", what, low, high, v->token);
+    if (!whole || number < low || number > high)
+        return vipr_refuse(v, "%s: expected %d to %d, found '%.40s'", what, low, high, v->token);
     *to = (int)number;
     return OK;
 }
@@ -81,8 +84,10 @@ static bool are_digits(const char *from, const char *to)
 // -12, 3/4, 0.25
 enum status vipr_number(struct vipr *v, mpq_t to)
 {
-    char *start = v->copy, *digits = start + (*start == '-'), *end = start + v->length, *mark = strpbrk(start, "./");
-    if (v->length > VIPR_DIGITS_MOST) return vipr_refuse(v, "a number of more than %d digits", VIPR_DIGITS_MOST);
+    char *start = v->copy, *digits = start + (*start == '-'), *end = start + v->length,
+         *mark = strpbrk(start, "./");
+    if (v->length > VIPR_DIGITS_MOST)
+        return vipr_refuse(v, "a number of more than %d digits", VIPR_DIGITS_MOST);
     if (!are_digits(digits, mark ? mark : end) || (mark && !are_digits(mark + 1, end)))
         return vipr_refuse(v, "expected a number, found '%.40s'", v->token);
     uint64_t cost = v->length * (v->length / 64 + 1);
@@ -100,8 +105,8 @@ enum status vipr_number(struct vipr *v, mpq_t to)
     return OK;
 }
 
-// What GMP takes counts as ours. It cannot do without: what the limit does not allow it gets all the same, and the next
-// operation is refused (vipr_spend).
+// What GMP takes counts as ours. It cannot do without: what the limit does not allow it gets all
+// the same, and the next operation is refused (vipr_spend).
 enum { OVERHEAD_BYTES = 16 };
 
 static void *count_taken(size_t bytes)
@@ -129,12 +134,16 @@ static void *count_changed(void *memory, size_t old_bytes, size_t bytes)
 
 void vipr_count_memory(void) { mp_set_memory_functions(count_taken, count_changed, count_given); }
 
-static uint64_t limbs(const mpq_t q) { return 1 + mpz_size(mpq_numref(q)) + mpz_size(mpq_denref(q)); }
+static uint64_t limbs(const mpq_t q)
+{
+    return 1 + mpz_size(mpq_numref(q)) + mpz_size(mpq_denref(q));
+}
 
 enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b)
 {
     uint64_t cost = limbs(a) * limbs(b);
-    if (limbs(a) + limbs(b) > VIPR_BITS_MOST / 64) return VIPR_NOT_PROVEN(v, "line %d: numbers of more bits than are checked", v->line);
+    if (limbs(a) + limbs(b) > VIPR_BITS_MOST / 64)
+        return VIPR_NOT_PROVEN(v, "line %d: numbers of more bits than are checked", v->line);
     if (v->work < cost) return VIPR_NOT_PROVEN(v, "the work limit is reached");
     if (memory_limit_is_met()) return VIPR_NOT_PROVEN(v, "the memory limit is reached");
     v->work -= cost;
@@ -143,7 +152,10 @@ enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b)
 
 // ---- numbers that stay
 
-struct big { int top, bottom; mp_limb_t limbs[]; };     // limbs of the numerator, with its sign, and of the denominator
+struct big {
+    int top, bottom;
+    mp_limb_t limbs[];
+};      // limbs of the numerator, with its sign, and of the denominator
 
 struct vipr_value vipr_keep(const mpq_t q, struct arena *arena)
 {

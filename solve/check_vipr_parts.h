@@ -14,11 +14,15 @@ enum {
     VIPR_VARIABLES_MOST = 1 << 22,
 };
 
-// A number that stays as it was read: whole ones below 2^62 stand in the word itself, others in the arena.
+// A number that stays as it was read: whole ones below 2^62 stand in the word itself, others in
+// the arena.
 struct vipr_value { uintptr_t word; };
 struct vipr_view { mpq_t number; mp_limb_t own[2]; };
 
-struct vipr_terms { int count, *columns; struct vipr_value values[]; };     // columns ascending, values not 0
+struct vipr_terms {
+    int count, *columns;
+    struct vipr_value values[];
+};      // columns ascending, values not 0
 
 struct vipr_row {
     const struct vipr_terms *terms;     // the objective's where the file says OBJ
@@ -56,8 +60,9 @@ struct vipr {
     mpq_t best;                         // objective value of the best solution
     bool cut_off;                       // only what is better than the best solution was looked at
 
-    // The sum at hand: of the columns that it touches, in the order in which they came. Of a solution: its columns.
-    int *place;                         // [variable] in touched_columns and sums, from 1; 0: not there
+    // The sum at hand: of the columns that it touches, in the order in which they came. Of a
+    // solution: its columns.
+    int *place;      // [variable] in touched_columns and sums, from 1; 0: not there
     int *touched_columns, touched_count, sum_sense;
     mpq_t **sums, sum_right, scratch, read;     // sums[place / VIPR_SUMS][place % VIPR_SUMS]
     int sums_ready;
@@ -73,16 +78,17 @@ enum status vipr_number(struct vipr *v, mpq_t to);                              
 enum status vipr_spend(struct vipr *v, const mpq_t a, const mpq_t b);           // work of one operation with these two
 bool vipr_is_whole(const mpq_t q);
 void vipr_init(mpq_t q, struct arena *arena);                                   // cleared with the arena
-void vipr_count_memory(void);                                                   // of GMP from here on; before its first number
+void vipr_count_memory(void);      // of GMP from here on; before its first number
 struct vipr_value vipr_keep(const mpq_t q, struct arena *arena);
 mpq_srcptr vipr_see(struct vipr_view *view, struct vipr_value value);           // nobody clears it
 bool vipr_same(struct vipr_value a, struct vipr_value b);
-void vipr_open_sums(struct vipr *v);                                            // when the variables are known
-mpq_t *vipr_sum(struct vipr *v, int column);                                    // 0 where it was not touched
+void vipr_open_sums(struct vipr *v);      // when the variables are known
+mpq_t *vipr_sum(struct vipr *v, int column);      // 0 where it was not touched
 void vipr_clear_sums(struct vipr *v);
 
 // ---- sections
-enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to);      // count at hand, then pairs
+enum status vipr_read_terms(struct vipr *v,
+                            const struct vipr_terms **to);      // count at hand, then pairs
 enum status vipr_read_row(struct vipr *v, struct vipr_row *row);                // name, sense, right-hand side, terms
 const struct vipr_row *vipr_row_at(const struct vipr *v, int number);
 enum status vipr_read_problem(struct vipr *v);                                  // up to CON

@@ -33,7 +33,8 @@ static void sort_terms(struct vipr_terms *t, struct arena *arena)
     struct pair *pairs = TAKE(arena, t->count, struct pair);
     for (int i = 0; i < t->count; i++) pairs[i] = (struct pair){t->columns[i], t->values[i]};
     qsort(pairs, (size_t)t->count, sizeof *pairs, by_column);
-    for (int i = 0; i < t->count; i++) t->columns[i] = pairs[i].column, t->values[i] = pairs[i].value;
+    for (int i = 0; i < t->count; i++)
+        t->columns[i] = pairs[i].column, t->values[i] = pairs[i].value;
     arena_reset(arena, mark);
 }
 
@@ -45,7 +46,8 @@ static enum status put_in_order(struct vipr *v, struct vipr_terms *t)
     int kept = 0;
     sort_terms(t, v->arena);
     for (int i = 1; i < t->count; i++)
-        if (t->columns[i] == t->columns[i - 1]) return vipr_refuse(v, "variable %d stands twice", t->columns[i]);
+        if (t->columns[i] == t->columns[i - 1])
+            return vipr_refuse(v, "variable %d stands twice", t->columns[i]);
     for (int i = 0; i < t->count; i++) {
         if (is_zero(t->values[i])) continue;
         t->columns[kept] = t->columns[i];
@@ -75,7 +77,8 @@ enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to)
     *to = &none;
     TRY(count_terms(v, &count));
     if (!count) return OK;
-    struct vipr_terms *t = arena_take(v->arena, sizeof *t + (size_t)count * (sizeof *t->values + sizeof *t->columns), 1);
+    struct vipr_terms *t = arena_take(
+        v->arena, sizeof *t + (size_t)count * (sizeof *t->values + sizeof *t->columns), 1);
     t->count = count;
     t->columns = (int *)(t->values + count);
     *to = t;
@@ -90,7 +93,8 @@ enum status vipr_read_terms(struct vipr *v, const struct vipr_terms **to)
 
 const struct vipr_row *vipr_row_at(const struct vipr *v, int number)
 {
-    return number < v->constraint_count ? &v->constraints[number] : &v->derived[number - v->constraint_count];
+    return number < v->constraint_count ? &v->constraints[number]
+                                        : &v->derived[number - v->constraint_count];
 }
 
 enum status vipr_read_row(struct vipr *v, struct vipr_row *row)
@@ -196,20 +200,23 @@ static enum status read_relation(struct vipr *v)
     if (strcmp(v->token, "range")) return vipr_refuse(v, "RTP: expected infeas or range, found '%.40s'", v->token);
     TRY(read_limit(v, "-inf", &v->has_lower, v->lower, &v->result->lower));
     TRY(read_limit(v, "inf", &v->has_upper, v->upper, &v->result->upper));
-    if (!v->has_lower && !v->has_upper) return VIPR_NOT_PROVEN(v, "RTP: a range from -inf to inf claims nothing");
+    if (!v->has_lower && !v->has_upper)
+        return VIPR_NOT_PROVEN(v, "RTP: a range from -inf to inf claims nothing");
     if (v->has_lower && v->has_upper && mpq_cmp(v->lower, v->upper) > 0) return VIPR_NOT_PROVEN(v, "RTP: the range is empty");
     return OK;
 }
 
 // At a solution, whose columns have their places.
-static enum status value_at(struct vipr *v, const struct vipr_terms *terms, const struct vipr_terms *point, mpq_t value)
+static enum status value_at(struct vipr *v, const struct vipr_terms *terms,
+                            const struct vipr_terms *point, mpq_t value)
 {
     struct vipr_view a, b;
     mpq_set_ui(value, 0, 1);
     for (int i = 0; i < terms->count; i++) {
         int place = v->place[terms->columns[i]];
         if (!place) continue;
-        mpq_srcptr factor = vipr_see(&a, terms->values[i]), x = vipr_see(&b, point->values[place - 1]);
+        mpq_srcptr factor = vipr_see(&a, terms->values[i]),
+                   x = vipr_see(&b, point->values[place - 1]);
         TRY(vipr_spend(v, factor, x));
         mpq_mul(v->scratch, factor, x);
         TRY(vipr_spend(v, value, v->scratch));
@@ -218,12 +225,14 @@ static enum status value_at(struct vipr *v, const struct vipr_terms *terms, cons
     return OK;
 }
 
-static enum status try_point(struct vipr *v, int number, const struct vipr_terms *point, mpq_t value)
+static enum status try_point(struct vipr *v, int number, const struct vipr_terms *point,
+                             mpq_t value)
 {
     struct vipr_view view;
     for (int i = 0; i < point->count; i++)
         if (v->integer[point->columns[i]] && !vipr_is_whole(vipr_see(&view, point->values[i])))
-            return VIPR_NOT_PROVEN(v, "SOL %d: integer variable %d is not whole", number, point->columns[i]);
+            return VIPR_NOT_PROVEN(v, "SOL %d: integer variable %d is not whole", number,
+                                   point->columns[i]);
     for (int i = 0; i < v->constraint_count; i++) {
         const struct vipr_row *row = &v->constraints[i];
         TRY(value_at(v, row->terms, point, value));

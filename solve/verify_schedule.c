@@ -255,7 +255,8 @@ static bool check_dependences(struct table *t)
     size_t given_count = (size_t)t->s->dependence_count,
            each = (size_t)r->stage_count * (size_t)r->micro_batches * (size_t)r->slice_count;
     struct dependence *given = arena_grow(t->arena, t->s->dependences, given_count, given_count, sizeof *given);
-    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 3 * (size_t)r->stage_count, struct dependence);
+    t->needed = TAKE(t->arena, each * (4 + 2 * (pieces_of(r) + 1)) + 3 * (size_t)r->stage_count,
+                     struct dependence);
     for (int stage = 0; stage < r->stage_count; stage++)
         for (int i = 0; i < r->micro_batches; i++)
             for (int slice = 0; slice < r->slice_count; slice++) need_pass(t, stage, i, slice);

@@ -25,9 +25,13 @@ static enum status read_request(struct request *r, int argc, char **argv, struct
     *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
     const struct option options[] = {
         {"-o", OPTION_TEXT, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
-        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL, "for the tree that closes the boxes by rows (default 600; 0: none)"},
-        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL, "worker processes; the proof does not depend on it"},
-        {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL, "MiB for the proof that is made (1024); the certificate is heard within plumbline check's own"},
+        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
+         "for the tree that closes the boxes by rows (default 600; 0: none)"},
+        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
+         "worker processes; the proof does not depend on it"},
+        {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL,
+         "MiB for the proof that is made (1024); the certificate is heard within plumbline check's "
+         "own"},
     };
     TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count, &r->helped, err));
     return r->helped ? OK : file_check_place(r->out, err);
@@ -95,7 +99,8 @@ static enum status hear(const struct vipr_result *made, struct arena *arena, str
     return heard.accepted ? OK : fail(err, SOLVER, "VIPR: what was written is not proven, so it is not kept: %s", heard.reason);
 }
 
-static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena,
+                        struct error *err)
 {
     struct request r;
     struct check_text certificate, priced_text;
@@ -129,7 +134,8 @@ static enum status vipr(int argc, char **argv, int *exit_code, struct arena *are
     return OK;
 }
 
-enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
 {
     return command_hear(vipr, argc, argv, exit_code, arena, err);
 }

@@ -1,7 +1,8 @@
-// Files made to exhaust: check, verify and vipr take no more than 24 bytes for each byte of the files
-// that they read, and 64 MB, whatever the files say. Each case is heard in a process of its own whose
-// address space may grow by that much (not under the sanitizers, whose own memory grows it), and ends
-// in one clear line. What is found to need more is refused by the program's own count.
+// Files made to exhaust: check, verify and vipr take no more than 24 bytes for each byte of the
+// files that they read, and 64 MB, whatever the files say. Each case is heard in a process of its
+// own whose address space may grow by that much (not under the sanitizers, whose own memory grows
+// it), and ends in one clear line. What is found to need more is refused by the program's own
+// count.
 #define _DEFAULT_SOURCE         // wait4
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,10 +53,12 @@ static void change(const char *name, const char *from, const char *to, char hash
     const char *text;
     size_t size;
     arena_open(&arena, NULL);
-    CHECK_OK(file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &err));
+    CHECK_OK(
+        file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &err));
     const char *at = strstr(text, from);
     if (!at) fail_msg("%s: '%s' is not there", name, from);
-    const char *changed = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    const char *changed = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to,
+                                      at + strlen(from));
     sha256_text(changed, strlen(changed), hash);
     FILE *f = begin_file(name);
     fputs(changed, f);
@@ -65,8 +68,11 @@ static void change(const char *name, const char *from, const char *to, char hash
 
 static void begin_certificate(FILE *f, const char *priced_hash)
 {
-    fprintf(f, "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": \"priced\", "
-               "\"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": {\"bound_ns\": 1, ", priced_hash);
+    fprintf(f,
+            "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
+            "\"priced\", "
+            "\"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": {\"bound_ns\": 1, ",
+            priced_hash);
 }
 
 // ---- certificates
@@ -98,7 +104,8 @@ static void write_texts(void)
     end_file(f);
 }
 
-// Splits of one rank's layers, each of which leaves a half as it was: they wait one behind the other.
+// Splits of one rank's layers, each of which leaves a half as it was: they wait one behind the
+// other.
 static void write_waiting(void)
 {
     char hash[SHA256_TEXT];
@@ -118,27 +125,39 @@ static void write_idle_splits(void)
     FILE *f = begin_file("case.json");
     begin_certificate(f, hash);
     fputs("\"paths\": [], \"boxes\": [", f);
-    repeat(f, "{\"rounds\": [], \"split\": {\"stage\": 0, \"load_below_ns\": 1000000000000000}}, ", 2000);
+    repeat(f, "{\"rounds\": [], \"split\": {\"stage\": 0, \"load_below_ns\": 1000000000000000}}, ",
+           2000);
     fputs("{\"rounds\": [], \"closed\": true}]}}", f);
     end_file(f);
 }
 
 static void write_tables(FILE *f, int stages, int layers, int micro_batches)
 {
-    fprintf(f, "{\"kind\": \"plumbline.priced\", \"version\": 1, \"name\": \"x\", \"layout\": {\"pipeline\": %d}, "
-               "\"stage_count\": %d, \"micro_batches\": %d, \"layer_count\": %d, \"devices_per_stage\": 1, "
-               "\"recompute\": [\"none\"], \"boundary_options\": [{\"rank\": 0}], \"gradient_options\": [{\"rank\": 0}], "
-               "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": %d, \"memory_limit_bytes\": 1000000000, "
-               "\"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [", stages, stages, micro_batches,
-            2 * layers, stages);
+    fprintf(f,
+            "{\"kind\": \"plumbline.priced\", \"version\": 1, \"name\": \"x\", \"layout\": "
+            "{\"pipeline\": %d}, "
+            "\"stage_count\": %d, \"micro_batches\": %d, \"layer_count\": %d, "
+            "\"devices_per_stage\": 1, "
+            "\"recompute\": [\"none\"], \"boundary_options\": [{\"rank\": 0}], "
+            "\"gradient_options\": [{\"rank\": 0}], "
+            "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": %d, \"memory_limit_bytes\": "
+            "1000000000, "
+            "\"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [",
+            stages, stages, micro_batches, 2 * layers, stages);
     for (int run = 0; run < 2; run++)
-        fprintf(f, "%s{\"name\": \"%c\", \"count\": %d, \"recomputable\": false, \"weight_bytes\": 1, "
-                   "\"gradient_bytes\": 1, \"optimizer_bytes\": 0, \"stash_bytes\": [1, 1, 1], \"working_bytes\": "
-                   "[0, 0, 0], \"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], \"backward_ns\": [2000], "
-                   "\"selective_ns\": [0], \"full_ns\": [0], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}",
-                run ? ", " : "", 'a' + run, layers);
-    fputs("], \"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, 0], "
-          "\"backward_ns\": [[0, 0, 0, 0]]}]}", f);
+        fprintf(
+            f,
+            "%s{\"name\": \"%c\", \"count\": %d, \"recomputable\": false, \"weight_bytes\": 1, "
+            "\"gradient_bytes\": 1, \"optimizer_bytes\": 0, \"stash_bytes\": [1, 1, 1], "
+            "\"working_bytes\": "
+            "[0, 0, 0], \"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], "
+            "\"backward_ns\": [2000], "
+            "\"selective_ns\": [0], \"full_ns\": [0], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}",
+            run ? ", " : "", 'a' + run, layers);
+    fputs("], \"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, "
+          "0], "
+          "\"backward_ns\": [[0, 0, 0, 0]]}]}",
+          f);
 }
 
 static void write_priced(int stages, int layers, int micro_batches, char hash[SHA256_TEXT])
@@ -204,8 +223,11 @@ static void write_pipe(void)
 static void write_device(void)
 {
     FILE *f = begin_file("case.json");
-    fputs("{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": \"priced\", \"path\": "
-          "\"/dev/zero\", \"sha256\": \"0\"}], \"proof\": {\"bound_ns\": 1, \"paths\": [], \"boxes\": []}}", f);
+    fputs("{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
+          "\"priced\", \"path\": "
+          "\"/dev/zero\", \"sha256\": \"0\"}], \"proof\": {\"bound_ns\": 1, \"paths\": [], "
+          "\"boxes\": []}}",
+          f);
     end_file(f);
 }
 
@@ -249,7 +271,8 @@ static void write_assumptions(void)
     begin_vipr(f, 1);
     fprintf(f, "CON 1 0\na E 0 0\nRTP infeas\nSOL 0\nDER %d\n", 2 * ROWS);
     repeat(f, "z G 1 0 { asm } -1\n", ROWS);
-    for (int i = 0; i < ROWS; i++) fprintf(f, "z G 1 0 { lin 2 %d 1 %d 1 } -1\n", 1 + i, i ? ROWS + i : 2);
+    for (int i = 0; i < ROWS; i++)
+        fprintf(f, "z G 1 0 { lin 2 %d 1 %d 1 } -1\n", 1 + i, i ? ROWS + i : 2);
     end_file(f);
 }
 
@@ -335,7 +358,9 @@ static void hear(const char *command, const char *file)
     snprintf(path, sizeof path, "%s/%s", folder, file);
     snprintf(out, sizeof out, "%s/out", folder);
     char *words[] = {(char *)command, path, "-o", "/dev/null"};
-    command_function *run = !strcmp(command, "check") ? command_check : !strcmp(command, "vipr") ? command_vipr : command_verify;
+    command_function *run = !strcmp(command, "check")  ? command_check
+                            : !strcmp(command, "vipr") ? command_vipr
+                                                       : command_verify;
     if (!freopen(out, "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0) _exit(99);
     setvbuf(stdout, NULL, _IONBF, 0);
 #if !defined(__SANITIZE_ADDRESS__)
@@ -357,7 +382,8 @@ static void read_line(char line[LINE_BYTES])
 }
 
 // The line that it says, its status and the most memory that it took.
-static int hear_apart(const char *command, const char *file, char line[LINE_BYTES], size_t *most_bytes)
+static int hear_apart(const char *command, const char *file, char line[LINE_BYTES],
+                      size_t *most_bytes)
 {
     struct rusage usage;
     int status;
@@ -387,7 +413,8 @@ static void test_within_bounds(void **state)
         const char *says = strstr(line, cases[i].says);
         if (!WIFEXITED(status) || WEXITSTATUS(status) != cases[i].exit_code || !says)
             fail_msg("%s: status %x, said: %s", cases[i].name, (unsigned)status, line);
-        print_message("%-16s %8zu bytes, %4zu MB: %.60s\n", cases[i].name, written, most_bytes / 1000000, says);
+        print_message("%-16s %8zu bytes, %4zu MB: %.60s\n", cases[i].name, written,
+                      most_bytes / 1000000, says);
 #if !defined(__SANITIZE_ADDRESS__)
         assert_true(most_bytes <= OUTSIDE_BYTES + MEMORY_FOR_A_BYTE * written);
 #endif

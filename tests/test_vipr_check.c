@@ -49,25 +49,38 @@ static const char *const accepted[] = {
     "a G 1 0 { lin 2 0 1 1 -2 } -1\nb L -1 0 { lin 2 0 1 2 -2 } -1\nu G 1 0 { uns 3 1 4 2 } -1\n",
 };
 
-// What an accepted file is said to prove: no more than it does, and no less where there is no solution at all.
-#define NONE_HEAD(best) "VER 1.0\nVAR 1\nx\nINT 0\nOBJ " best "\n1 0 1\nCON 2 0\nb G 2 1 0 1\nd L 1 1 0 1\n"
-static const struct { const char *words, *text; } said[] = {
+// What an accepted file is said to prove: no more than it does, and no less where there is no
+// solution at all.
+#define NONE_HEAD(best) \
+    "VER 1.0\nVAR 1\nx\nINT 0\nOBJ " best "\n1 0 1\nCON 2 0\nb G 2 1 0 1\nd L 1 1 0 1\n"
+static const struct { const char *words, *text;
+} said[] = {
     {"the minimum of the objective is at least 3 and at most 3", TWO},
     {"the minimum of the objective is at least 3", TWO_HEAD "RTP range 3 inf\n" TWO_SOL TWO_DER},
-    {"no solution has an objective below 3; that there is a solution is not said", TWO_HEAD "RTP range 3 inf\nSOL 0\n" TWO_DER},
-    {"there is a solution with an objective of 5 or less", ONE_HEAD("1 0 1") "RTP range -inf 5\nSOL 1\np 1 0 1\nDER 0\n"},
-    {"there is a solution with an objective of 1 or more", "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\nup L 7/2 1 0 2\n"
+    {"no solution has an objective below 3; that there is a solution is not said",
+     TWO_HEAD "RTP range 3 inf\nSOL 0\n" TWO_DER},
+    {"there is a solution with an objective of 5 or less",
+     ONE_HEAD("1 0 1") "RTP range -inf 5\nSOL 1\np 1 0 1\nDER 0\n"},
+    {"there is a solution with an objective of 1 or more",
+     "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\nup L 7/2 1 0 2\n"
      "RTP range 1 inf\nSOL 1\np 1 0 1\nDER 0\n"},
-    {"no solution has an objective above 2; that there is a solution is not said", "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\n"
+    {"no solution has an objective above 2; that there is a solution is not said",
+     "VER 1.0\nVAR 1\nx\nINT 0\nOBJ max\n1 0 1\nCON 1 1\n"
      "up L 7/2 1 0 2\nRTP range -inf 2\nSOL 0\nDER 1\nd L 2 OBJ { lin 1 0 1/2 } -1\n"},
-    // a range where there is no solution at all: the last row an absurdity, or what follows from one
-    {"the program has no solution", NONE_HEAD("min") "RTP infeas\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
-    {"the program has no solution", NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
-    {"the program has no solution", NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 99 OBJ { lin 2 0 1 1 -1 } -1\n"},
-    {"the program has no solution", NONE_HEAD("max") "RTP range -inf -7\nSOL 0\nDER 1\nz L -7 OBJ { lin 2 0 1 1 -1 } -1\n"},
+    // a range where there is no solution at all: the last row an absurdity, or what follows from
+    // one
+    {"the program has no solution",
+     NONE_HEAD("min") "RTP infeas\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution",
+     NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 1 0 { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution",
+     NONE_HEAD("min") "RTP range 99 inf\nSOL 0\nDER 1\nz G 99 OBJ { lin 2 0 1 1 -1 } -1\n"},
+    {"the program has no solution",
+     NONE_HEAD("max") "RTP range -inf -7\nSOL 0\nDER 1\nz L -7 OBJ { lin 2 0 1 1 -1 } -1\n"},
     // nothing better than a solution: an absurdity that rests on the cut-off
     {"the minimum of the objective is at least 1 and at most 1",
-     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 2\nc L 0 OBJ { sol } -1\nd G 1 0 { lin 2 0 4/3 2 -4/3 } -1\n"},
+     ONE_HEAD("1 0 1") "RTP range 1 1\nSOL 1\np 1 0 1\nDER 2\nc L 0 OBJ { sol } -1\nd G 1 0 { lin "
+                       "2 0 4/3 2 -4/3 } -1\n"},
 };
 
 static const struct { const char *why, *text; } refused[] = {
@@ -199,7 +212,8 @@ static void test_words(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_LENGTH(said); i++) {
         struct check_vipr_result r;
-        if (hear(&r, said[i].text, strlen(said[i].text)) != OK) fail_msg("proof %zu: %s", i, err.text);
+        if (hear(&r, said[i].text, strlen(said[i].text)) != OK)
+            fail_msg("proof %zu: %s", i, err.text);
         if (!r.accepted) fail_msg("proof %zu: %s", i, r.reason);
         assert_string_equal(check_vipr_words(&r, &arena), said[i].words);
     }

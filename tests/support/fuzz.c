@@ -47,7 +47,8 @@ void fuzz_close(const char *folder)
     rmdir(folder);
 }
 
-bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument, size_t size)
+bool fuzz_within_limit(bool (*one)(const void *argument, struct arena *arena), const void *argument,
+                       size_t size)
 {
     struct arena arena;
     jmp_buf exhausted;

@@ -45,7 +45,10 @@ const char *vipr_contradiction(const struct check_text *file, bool infeasible, s
     struct error err = {OK, ""};
     struct check_vipr_result result = {0};
     struct vipr *v = TAKE(arena, 1, struct vipr);
-    struct trial_point p = {.v = v, .infeasible = infeasible, .sum = TAKE(arena, 1, mpq_t), .term = TAKE(arena, 1, mpq_t)};
+    struct trial_point p = {.v = v,
+                            .infeasible = infeasible,
+                            .sum = TAKE(arena, 1, mpq_t),
+                            .term = TAKE(arena, 1, mpq_t)};
     int points = 1;
     *v = (struct vipr){.file = file, .at = file->text, .end = file->text + file->size, .line = 1, .err = &err, .result = &result,
                        .work = UINT64_MAX / 2, .arena = arena, .copy = TAKE(arena, file->size + 1, char)};
