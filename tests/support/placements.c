@@ -453,7 +453,7 @@ int64_t best_placement(const struct problem *problem, const struct priced *p, do
     for (int i = 0; i < NODES; i++) o.left[i] = p->places->nodes[i].slots;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) o.efficiency[kind] = problem->costs.network_efficiency[kind].value;
     int together = uneven ? (int)p->places->micro_batches_together : p->micro_batches * o.replicas, fewest = uneven ? 1 : p->micro_batches;
-    if (together > MICRO_BATCHES) return -1;
+    if (together > MICRO_BATCHES || o.stages * o.replicas > PLACES) return -1;
     for (int m = fewest; m <= (uneven ? together - o.replicas + 1 : fewest); m++) o.numbers[m] = number_of(p, m, arena);
     const struct choices *c = &o.numbers[fewest]->choices;
     if (placement_count(&o, c, together) >= most) return -1;
