@@ -9,6 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Under the address sanitizer what an arena does not lend is poisoned: what was given back, and a
+// gap behind each piece taken.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+enum { GAP_BYTES = 0 };
+#endif
+
 enum {
     BLOCK_BYTES = 1 << 16,
     SMALL_BLOCK_BYTES = 1 << 11
@@ -112,8 +123,11 @@ void arena_reset(struct arena *arena, struct arena_mark mark)
         arena->block = b->older;
         memory_give(b, sizeof *b + b->capacity);
     }
-    if (arena->block)
-        arena->block->used = mark.used;
+    if (arena->block) {
+        struct arena_block *b = arena->block;
+        b->used = mark.used;
+        ASAN_POISON_MEMORY_REGION(b->bytes + b->used, b->capacity - b->used);
+    }
     arena->files = mark.files;
 }
 
@@ -130,7 +144,9 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
         return NULL;
+    size_t lent = bytes;
     bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    bytes += GAP_BYTES;
     struct arena_block *b = arena->block;
     if (!b || b->capacity - b->used < bytes) {
         size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES,
@@ -139,11 +155,13 @@ static void *try_take(struct arena *arena, size_t count, size_t size)
         if (!b)
             return NULL;
         *b = (struct arena_block){.older = arena->block, .capacity = capacity};
+        ASAN_POISON_MEMORY_REGION(b->bytes, capacity);
         arena->block = b;
     }
     void *result = b->bytes + b->used;
     b->used += bytes;
-    return memset(result, 0, bytes);
+    ASAN_UNPOISON_MEMORY_REGION(result, lent);
+    return memset(result, 0, lent);
 }
 
 void *arena_take(struct arena *arena, size_t count, size_t size)

@@ -302,7 +302,6 @@ static void find_least_weights(struct relaxing *m, int kind, const unsigned *kin
     int count = m->x->node_count, *slots = TAKE(m->arena, count, int);
     for (int i = 0; i < count; i++) slots[i] = is_usable(m, i) ? m->x->nodes[i].slots : 0;
     int64_t bottleneck = check_least_bottleneck(m->weights, slots, count, m->x->replicas, m->arena);
-    arena_reset(m->arena, mark);
     for (int t = 0; t < m->to->group_count; t++) least[t] = INT64_MAX;
     for (int i = 0; i < count; i++) {
         int64_t through = least_through(m, i);
@@ -310,6 +309,7 @@ static void find_least_weights(struct relaxing *m, int kind, const unsigned *kin
         if (through < bottleneck) through = bottleneck;
         if (through < least[m->target_of[i]]) least[m->target_of[i]] = through;
     }
+    arena_reset(m->arena, mark);
 }
 
 static enum status relax_kind(struct relaxing *m, int kind, const unsigned *kinds, int64_t *least)

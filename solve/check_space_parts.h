@@ -19,6 +19,7 @@ struct check_held {
     bool leaves_last;
     int backwards, weights;
 };
+// Two arenas, not one twice: scratch is reset after arena has been taken from.
 struct check_held_cache { struct held_entry *entries; int count, capacity, last; uint64_t *work; struct arena *arena, *scratch; };
 enum status check_find_held(struct check_held_cache *c, const struct check_problem *p, const struct check_held **held);   // [rank]
 

@@ -342,6 +342,7 @@ static const struct {
     {"sources", "verify", "plan.json", write_sources, 2, "expected at most 64 documents"},
 };
 
+#if !defined(__SANITIZE_ADDRESS__)
 static size_t address_space(void)
 {
     size_t pages = 0;
@@ -350,6 +351,7 @@ static size_t address_space(void)
     if (f) fclose(f);
     return pages * (size_t)sysconf(_SC_PAGESIZE);
 }
+#endif
 
 // In a process of its own: what the front door does, within the limit.
 static void hear(const char *command, const char *file)

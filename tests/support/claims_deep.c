@@ -188,15 +188,20 @@ static bool dominates(const struct space_truth *t, const char *fates, int64_t by
 static char own_fate(const struct space_truth *t, const struct layout_truth *l, int64_t bound_ns)
 {
     struct error err = {OK, ""};
+    struct arena scratch;
     uint64_t work = UINT64_MAX / 2;
     struct check_layouts x = {.space = l->space, .pricer = &l->pricer, .reader = {"prices", &err}, .bound_ns = bound_ns,
-                              .held = {.work = &work, .arena = t->arena, .scratch = t->arena}};
-    for (int fate = FATE_IS_REFUSED; fate <= FATE_IS_BOUND; fate++) {
-        bool so;
+                              .held = {.work = &work, .arena = t->arena, .scratch = &scratch}};
+    bool so = false;
+    int fate = FATE_IS_REFUSED;
+    arena_open(&scratch, NULL);
+    for (; fate <= FATE_IS_BOUND; fate++) {
         const char *why;
-        if (check_fate_holds(&x, &l->own, (enum check_fate)fate, &so, &why) == OK && so) return check_fate_letters[fate];
+        so = check_fate_holds(&x, &l->own, (enum check_fate)fate, &so, &why) == OK && so;
+        if (so) break;
     }
-    return 'p';
+    arena_close(&scratch);
+    return so ? check_fate_letters[fate] : 'p';
 }
 
 // A place for each proof, which is put in afterwards.

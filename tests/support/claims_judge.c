@@ -14,12 +14,24 @@ const char *const claim_names[CLAIM_KINDS] = {"average", "filling", "missing", "
 
 // ---- the checker's arguments for one layout
 
-struct asked { const struct layout_truth *l; struct check_layouts x; struct error err; uint64_t work; };
+struct asked {
+    const struct layout_truth *l;
+    struct check_layouts x;
+    struct error err;
+    uint64_t work;
+    struct arena scratch;
+};
 
 static void open_asked(struct asked *a, const struct space_truth *t, const struct layout_truth *l)
 {
     *a = (struct asked){.l = l, .work = UINT64_MAX / 2};
-    a->x = (struct check_layouts){.space = l->space, .pricer = &l->pricer, .reader = {"prices", &a->err}, .held = {.work = &a->work, .arena = t->arena, .scratch = t->arena}};
+    arena_open(&a->scratch, NULL);
+    a->x = (struct check_layouts){
+        .space = l->space,
+        .pricer = &l->pricer,
+        .reader = {"prices", &a->err},
+        .held = {.work = &a->work, .arena = t->arena, .scratch = &a->scratch},
+    };
 }
 
 static bool holds(struct asked *a, enum check_fate fate, int64_t bound_ns)
@@ -44,6 +56,18 @@ static int64_t largest_bound(struct asked *a, int64_t truth_ns)
         else high = middle;
     }
     return low;
+}
+
+static int64_t checkers_claim(const struct space_truth *t, enum claim_kind kind,
+                              const struct layout_truth *l)
+{
+    struct asked a;
+    int64_t claim;
+    open_asked(&a, t, l);
+    if (kind == CLAIM_BOUND) claim = largest_bound(&a, l->time_ns);
+    else claim = holds(&a, kind == CLAIM_ROOM ? FATE_IS_MEMORY : FATE_IS_REFUSED, 0) ? INT64_MAX : -1;
+    arena_close(&a.scratch);
+    return claim;
 }
 
 // ---- the planner's
@@ -71,16 +95,14 @@ static int64_t truth_of(const struct layout_truth *l, enum claim_kind kind) { re
 int64_t claim_largest(const struct space_truth *t, enum claim_kind kind, int64_t layout, int64_t other)
 {
     const struct layout_truth *l = &t->layouts[layout], *o = other < 0 ? NULL : &t->layouts[other];
-    struct asked a;
-    if (kind >= CLAIM_REFUSED && kind <= CLAIM_BOUND) open_asked(&a, t, l);
     switch (kind) {
     case CLAIM_AVERAGE:
     case CLAIM_FILLING:
     case CLAIM_MISSING: return planners_claim(t, kind, l);
     case CLAIM_SAME: return layout_no_worse(&o->priced, &l->priced) ? o->value_ns : -1;
-    case CLAIM_REFUSED: return holds(&a, FATE_IS_REFUSED, 0) ? INT64_MAX : -1;
-    case CLAIM_ROOM: return holds(&a, FATE_IS_MEMORY, 0) ? INT64_MAX : -1;
-    case CLAIM_BOUND: return largest_bound(&a, l->time_ns);
+    case CLAIM_REFUSED:
+    case CLAIM_ROOM:
+    case CLAIM_BOUND: return checkers_claim(t, kind, l);
     case CLAIM_DOMINATED: return check_no_worse(o->dear_tables, l->tables) ? o->time_ns : -1;
     default: return -1;
     }
