@@ -50,18 +50,20 @@ SETUP = CC="$(CC)" CFLAGS="$(BLAS_CFLAGS) $(CFLAGS)" LDFLAGS="$(LDFLAGS)" sh tes
 JOBS = $(if $(filter -j% %j,$(firstword -$(MAKEFLAGS)) $(filter -j%,$(MAKEFLAGS))),,-j$(shell nproc 2>/dev/null || echo 1))
 
 # ---- what is made of what
-DATA    = $(wildcard data/*.c data/schedules/*.c)
-PLAN    = $(DATA) $(wildcard formulate/*.c solve/*.c calibrate/*.c) measure/command_measure.c
-MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) measure/nccl.c,$(wildcard measure/*.c))
-WITH_MPI = measure/mpi.c measure/links.c measure/collectives.c measure/roster.c measure/together.c measure/assembly.c measure/nccl_none.c
-WITH_CUDA  = $(filter-out measure/cuda_none.c,$(wildcard measure/cuda*.c))
-CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda_fused_cudnn*.c)),measure/cuda_fused_none.c)
-CUDA_PARTS = $(filter-out $(wildcard measure/cuda_fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
+sources = $(sort $(shell find $(1) -name '*.c'))
+DATA    = $(filter-out data/import/%,$(call sources,data))
+PLAN    = $(call sources,data formulate solve calibrate) measure/command_measure.c
+MEASURE = $(DATA) $(filter-out measure/command_measure.c $(WITH_MPI) $(WITH_CUDA) measure/links/nccl.c,$(call sources,measure))
+WITH_MPI = measure/links/mpi.c measure/links/links.c measure/links/collectives.c measure/links/roster.c measure/links/together.c measure/links/assembly.c measure/links/nccl_none.c
+WITH_CUDA  = $(filter-out measure/cuda/none.c,$(wildcard measure/cuda/*.c))
+CUDA_FUSED = $(or $(and $(CUDNN:no=),$(wildcard measure/cuda/fused_cudnn*.c)),measure/cuda/fused_none.c)
+CUDA_PARTS = $(filter-out $(wildcard measure/cuda/fused_*.c),$(WITH_CUDA)) $(CUDA_FUSED)
 LIBS_cuda  = $(if $(filter %_cudnn.c,$(CUDA_FUSED)),-lcudnn) -lcublasLt -lcudart_static -lstdc++ -ldl -lrt
-SUPPORT = $(wildcard tests/support/*.c)
+SUPPORT = $(call sources,tests/support)
 SHIPPED = $(wildcard data/*/*.json data/runs/*.csv) LICENSE NOTICE.md
-SCRIPTS = $(wildcard tests/test_*.sh)
-TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda),$(patsubst tests/%.c,%,$(wildcard tests/test_*.c)))
+SCRIPTS = $(wildcard tests/*/test_*.sh)
+TEST_FILES = $(wildcard tests/*/test_*.c)
+TESTS   = $(filter-out $(if $(CUDA:no=),,test_cuda),$(notdir $(basename $(TEST_FILES))))
 export BIN
 object  = $(patsubst %.c,$(OUT)/%.o,$(1))
 
@@ -91,31 +93,31 @@ $(BIN)/plumbline-measure: $(call object,$(MEASURE))
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure)
 
 # The same program with links and collectives in it; the other one needs no libmpi to run, and hands over to this one.
-$(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(WITH_MPI))
+$(BIN)/plumbline-measure-mpi: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(WITH_MPI))
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS)
 
 # The same program with a CUDA device as a back end; the others hand over to it.
-$(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda_none.c,$(MEASURE)) $(CUDA_PARTS)) $(OUT)/measure/cuda_kernels.o
+$(BIN)/plumbline-measure-cuda: $(call object,$(filter-out measure/cuda/none.c,$(MEASURE)) $(CUDA_PARTS)) $(OUT)/measure/cuda/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(LIBS_cuda)
 
 # Links and collectives between devices.
-$(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(filter-out measure/nccl_none.c,$(WITH_MPI)) measure/nccl.c) $(OUT)/measure/cuda_kernels.o
+$(BIN)/plumbline-measure-nccl: $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c) $(OUT)/measure/cuda/kernels.o
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(CUDA_LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lnccl -lcudart_static -lstdc++ -ldl -lrt
 
-$(OUT)/measure/cuda_kernels.o: measure/cuda_kernels.cu
+$(OUT)/measure/cuda/kernels.o: measure/cuda/kernels.cu
 	@mkdir -p $(@D)
 	$(SAY) nvcc $<
 	$(Q)$(NVCC) -O3 -std=c++17 -I. $(CUDA_ARCHS) -Xcompiler -Wall -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-$(patsubst %.c,$(OUT)/%.o,$(WITH_CUDA) measure/nccl.c): CFLAGS_all += $(CUDA_INCLUDES)
+$(patsubst %.c,$(OUT)/%.o,$(WITH_CUDA) measure/links/nccl.c): CFLAGS_all += $(CUDA_INCLUDES)
 
-$(OUT)/measure/mpi.o: CFLAGS_all += $(patsubst -I%,-isystem %,$(MPI_CFLAGS))
+$(OUT)/measure/links/mpi.o: CFLAGS_all += $(patsubst -I%,-isystem %,$(MPI_CFLAGS))
 
 # Says what is missing before the compiler does.
 $(OUT)/libraries: tests/setup.sh
@@ -124,14 +126,15 @@ $(OUT)/libraries: tests/setup.sh
 	@touch $@
 
 # The elementwise loops are timed: they are worth the vector instructions.
-build/release/measure/parts%.o: CFLAGS_release = -O3 -g -fno-math-errno
+build/release/measure/cpu/%.o: CFLAGS_release = -O3 -g -fno-math-errno
 
 $(OUT)/%.o: %.c | $(OUT)/libraries
 	@mkdir -p $(@D)
 	$(SAY) cc $<
 	$(Q)$(CC) $(CFLAGS_all) -c -o $@ $<
 
-$(OUT)/tests/%: $(OUT)/tests/%.o $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
+$(foreach test,$(TEST_FILES),$(eval $(OUT)/tests/$(notdir $(basename $(test))): $(call object,$(test))))
+$(TESTS:%=$(OUT)/tests/%): $(call object,$(SUPPORT)) $(OUT)/libplumbline.a
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS) -lcmocka -lcjson $(LIBS_plan) -lpthread
@@ -141,11 +144,11 @@ FAKE_CUDA = $(patsubst %.c,$(OUT)/%.o,$(wildcard tests/cuda/*.c)) $(OUT)/tests/c
 FAKE_FLAGS = -std=c++17 -O2 -g -Wall $(filter -fsanitize=address% -fno-sanitize%,$(CFLAGS_$(BUILD))) -I. $(CUDA_INCLUDES) -MMD -MP
 
 $(OUT)/tests/test_cuda: $(FAKE_CUDA) \
-    $(call object,$(filter-out measure/cuda_none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
-$(OUT)/tests/test_cuda.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
+    $(call object,$(filter-out measure/cuda/none.c measure/main.c,$(filter measure/%,$(MEASURE))) $(filter-out $(CUDA_FUSED),$(CUDA_PARTS)))
+$(OUT)/tests/measure/test_cuda.o $(FAKE_CUDA): CFLAGS_all += $(CUDA_INCLUDES)
 $(OUT)/tests/test_cuda: LIBS_plan += -lstdc++
 
-$(OUT)/tests/cuda/kernels.o: measure/cuda_kernels.cu
+$(OUT)/tests/cuda/kernels.o: measure/cuda/kernels.cu
 	@mkdir -p $(@D)
 	$(SAY) c++ $< for the CPU
 	$(Q)$(CXX) -x c++ -Itests/cuda/fake $(FAKE_FLAGS) -include tests/cuda/fake_device.h -c -o $@ $<
@@ -155,9 +158,9 @@ $(OUT)/tests/cuda/%.o: tests/cuda/%.cpp
 	$(SAY) c++ $<
 	$(Q)$(CXX) $(FAKE_FLAGS) -c -o $@ $<
 
-# measure/nccl.c on such devices, with an NCCL of pipes: tests/test_nccl.sh runs it.
+# measure/links/nccl.c on such devices, with an NCCL of pipes: tests/measure/test_nccl.sh runs it.
 $(OUT)/tests/cuda/measure-nccl: $(FAKE_CUDA) $(OUT)/tests/cuda/nccl/fake_nccl.o \
-    $(call object,$(filter-out measure/mpi_none.c,$(MEASURE)) $(filter-out measure/nccl_none.c,$(WITH_MPI)) measure/nccl.c)
+    $(call object,$(filter-out measure/links/mpi_none.c,$(MEASURE)) $(filter-out measure/links/nccl_none.c,$(WITH_MPI)) measure/links/nccl.c)
 	@mkdir -p $(@D)
 	$(SAY) ld $@
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(LDFLAGS) $(LIBS_measure) $(MPI_LIBS) -lstdc++
@@ -174,7 +177,7 @@ gpu-pack: all gpu-programs
 	@sh tests/gpu/pack.sh $(BIN)
 
 # Whether cuDNN knows kernels for the attentions as they are written down; needs cuDNN, no device. About a minute.
-$(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard measure/cuda_fused_cudnn*.c) data/arena.c data/status.c)
+$(OUT)/fused_plans: $(OUT)/tests/gpu/fused_plans.o $(call object,$(wildcard measure/cuda/fused_cudnn*.c) data/base/arena.c data/base/status.c)
 	$(Q)$(CC) $(CFLAGS_$(BUILD)) -o $@ $^ $(CUDA_LDFLAGS) -lcudnn -lcudart_static -lstdc++ -ldl -lrt -lpthread
 $(OUT)/tests/gpu/fused_plans.o: CFLAGS_all += $(CUDA_INCLUDES)
 test-fused: $(OUT)/fused_plans
@@ -183,11 +186,11 @@ HELDBACK = $(call object,tests/heldback/predict.c measure/request.c)
 
 # What the planner does not link, for its own tests.
 $(OUT)/tests/test_measure $(OUT)/tests/test_kernels $(OUT)/tests/test_sampling $(OUT)/tests/test_merge: $(call object,$(filter-out measure/main.c,$(filter measure/%,$(MEASURE))))
-$(OUT)/tests/test_links: $(call object,$(addprefix measure/,pairs.c groups.c links_report.c together.c))
+$(OUT)/tests/test_links: $(call object,$(addprefix measure/links/,pairs.c groups.c report.c together.c))
 
 # Without mpi.c, host.c and the clock: the test plays them.
-$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/,links.c assembly.c roster.c \
-    pairs.c links_report.c together.c record.c interrupts.c nccl_none.c))
+$(OUT)/tests/test_links_played: $(call object,$(addprefix measure/links/,links.c assembly.c roster.c pairs.c report.c together.c nccl_none.c) \
+    measure/sampling/record.c measure/sampling/interrupts.c)
 
 $(OUT)/tests/test_recorded: $(HELDBACK)
 
@@ -287,14 +290,14 @@ install: all
 # fuzz-keep-FORMAT takes those that reach new code into the corpus, which test_fuzz_corpus replays.
 SECONDS ?= 60
 FUZZ_FLAGS = -std=c11 -D_POSIX_C_SOURCE=200809L -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -I.
-FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz.c tests/support/fuzz_table.c \
-             tests/support/fuzz_certificate.c tests/support/fuzz_vipr.c tests/support/vipr_brute.c \
-             tests/support/fuzz_bounds.c \
-             $(filter-out %_command.c,$(wildcard solve/check*.c solve/space_*.c solve/verify*.c))
+FUZZ_CODE  = $(DATA) tests/fuzz/fuzz.c tests/support/documents.c tests/support/fuzz/fuzz.c tests/support/fuzz/fuzz_table.c \
+             tests/support/fuzz/fuzz_certificate.c tests/support/fuzz/fuzz_vipr.c tests/support/fuzz/vipr_brute.c \
+             tests/support/fuzz/fuzz_bounds.c \
+             $(call sources,solve/checker solve/judge)
 # The sanitizers' own memory is kept small, so that the limit is about the program's.
 FUZZ_OPTIONS = ASAN_OPTIONS=quarantine_size_mb=8:thread_local_quarantine_size_kb=64:malloc_context_size=4
 
-build/fuzz/fuzz: $(FUZZ_CODE) $(wildcard data/*.h data/schedules/*.h solve/*.h tests/support/*.h tests/fuzz/*.h)
+build/fuzz/fuzz: $(FUZZ_CODE) $(shell find data solve tests/support tests/fuzz -name '*.h')
 	@mkdir -p $(@D)
 	clang $(FUZZ_FLAGS) -o $@ $(FUZZ_CODE) -lnettle -lgmp -lm
 

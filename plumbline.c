@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
-#include "data/document.h"
+#include "data/text/document.h"
 #include "formulate/commands.h"
 #include "measure/commands.h"
-#include "solve/commands.h"
+#include "solve/commands/commands.h"
 
 static const struct {
     const char *name;

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-#include "calibrate/fit.h"
-#include "calibrate/inputs.h"
-#include "calibrate/kernels.h"
-#include "calibrate/links.h"
-#include "data/costs.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/fit/inputs.h"
+#include "calibrate/fit/kernels.h"
+#include "calibrate/fit/links.h"
+#include "data/inputs/costs.h"
 
 struct calibrate_settings {
     const char *name;               // of the device in the costs; NULL: the samples'

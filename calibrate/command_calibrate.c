@@ -5,7 +5,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/commands.h"
 #include "calibrate/draw.h"
-#include "calibrate/layers.h"
+#include "calibrate/fit/layers.h"
 
 static const double mebibyte = 1048576;
 enum { DOCUMENTS_MAX = 256 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
-#include "calibrate/iterations.h"
+#include "calibrate/runs/iterations.h"
 
 static const char *source_of_rows(const struct iterations_fit *fit, const struct run_file *file, const struct filter *rows, struct arena *arena)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "calibrate/commands.h"
-#include "calibrate/validate.h"
+#include "calibrate/runs/validate.h"
 
 struct wishes {
     const char *set, *fit, *fit_rows, *rows;

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_CALIBRATE_COMMANDS_H
 #define PLUMBLINE_CALIBRATE_COMMANDS_H
 
-#include "data/options.h"
+#include "data/base/options.h"
 
 command_function command_calibrate;
 command_function command_validate;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "data/cost_keys.h"
+#include "data/inputs/cost_keys.h"
 
 enum { PRODUCTS_PER_BLOCK = 4, ADAM_STATE_BYTES = 8, FP32_BYTES = 4 };
 

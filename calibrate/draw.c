@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "data/svg.h"
+#include "data/text/svg.h"
 
 enum { PANEL_WIDTH = 560, PANEL_HEIGHT = 340, LEFT = 70, RIGHT = 20, TOP = 62, BOTTOM = 44, COLUMNS = 2, CURVE_STEPS = 96, CHANNELS_DRAWN = 64 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formulate/commands.h"
-#include "formulate/example.h"
+#include "formulate/example/example.h"
 
 // Where it goes; shared by all kinds.
 struct destination { const char *folder; bool force; };

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
-#include "data/file.h"
-#include "formulate/formulate.h"
-#include "formulate/objective.h"
-#include "formulate/placed_program.h"
-#include "formulate/price.h"
+#include "data/base/file.h"
+#include "formulate/program/formulate.h"
+#include "formulate/graph/objective.h"
+#include "formulate/placed/program.h"
+#include "formulate/price/price.h"
 
 enum { FORM_CHOICES, FORM_TEXTBOOK };
 static const char *const form_names[] = {"choices", "textbook", NULL};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formulate/commands.h"
-#include "formulate/import.h"
+#include "data/import/import.h"
 
 static const struct format {
     const char *name;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formulate/commands.h"
-#include "formulate/predict.h"
+#include "formulate/predict/predict.h"
 
 struct output {
     char text[1 << 16];

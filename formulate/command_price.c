@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "formulate/commands.h"
-#include "formulate/price.h"
+#include "formulate/price/price.h"
 
 // A job with a space is one of many layouts; what prices or writes one says which.
 void say_space(const struct problem *problem)

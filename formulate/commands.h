@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_FORMULATE_COMMANDS_H
 #define PLUMBLINE_FORMULATE_COMMANDS_H
 
-#include "data/options.h"
+#include "data/base/options.h"
 
 command_function command_import;
 command_function command_example;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "measure/backend.h"
+#include "measure/sampling/backend.h"
 
 const struct backend *const backends[] = {&backend_cpu, &backend_simulated, &backend_cuda, NULL};
 

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_COMMANDS_H
 #define PLUMBLINE_MEASURE_COMMANDS_H
 
-#include "data/options.h"
+#include "data/base/options.h"
 
 command_function command_measure;
 

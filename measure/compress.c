@@ -1,7 +1,7 @@
 // plumbline-measure compress: compression and decompression against size and against rank, share kept and bits.
 #include "measure/compress.h"
 
-#include "measure/cells.h"
+#include "measure/sampling/cells.h"
 #include "measure/request.h"
 #include "measure/take.h"
 

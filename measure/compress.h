@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_COMPRESS_H
 #define PLUMBLINE_MEASURE_COMPRESS_H
 
-#include "data/options.h"
+#include "data/base/options.h"
 
 command_function measure_compress;
 

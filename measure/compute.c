@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "measure/cells.h"
+#include "measure/sampling/cells.h"
 #include "measure/request.h"
 #include "measure/take.h"
 

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_COMPUTE_H
 #define PLUMBLINE_MEASURE_COMPUTE_H
 
-#include "data/options.h"
+#include "data/base/options.h"
 
 command_function measure_compute;
 

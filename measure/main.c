@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "data/document.h"
+#include "data/text/document.h"
 #include "measure/compress.h"
 #include "measure/compute.h"
-#include "measure/links.h"
+#include "measure/links/links.h"
 #include "measure/memory.h"
 #include "measure/merge.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "data/file.h"
-#include "data/intervals.h"
+#include "data/base/file.h"
+#include "data/numbers/intervals.h"
 
 enum { DOCUMENTS_MAX = 64, LAUNCHES_MAX = 1024, REPETITIONS_MAX = 1000000 };
 

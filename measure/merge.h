@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_MERGE_H
 #define PLUMBLINE_MEASURE_MERGE_H
 
-#include "data/options.h"
-#include "data/samples.h"
+#include "data/base/options.h"
+#include "data/inputs/samples.h"
 
 command_function measure_merge;
 

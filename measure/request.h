@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_MEASURE_REQUEST_H
 #define PLUMBLINE_MEASURE_REQUEST_H
 
-#include "data/document.h"
-#include "measure/cells.h"
+#include "data/text/document.h"
+#include "measure/sampling/cells.h"
 
 struct request_settings {
     const char *model;                  // a file; NULL: none

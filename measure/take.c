@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "data/file.h"
-#include "data/intervals.h"
-#include "measure/cells.h"
-#include "measure/interrupts.h"
-#include "measure/record.h"
-#include "measure/rounds.h"
+#include "data/base/file.h"
+#include "data/numbers/intervals.h"
+#include "measure/sampling/cells.h"
+#include "measure/sampling/interrupts.h"
+#include "measure/sampling/record.h"
+#include "measure/sampling/rounds.h"
 
 // Load before the first repetition from which on times are not the machine's alone.
 static const double busy_machine = 0.5;

@@ -3,9 +3,9 @@
 #ifndef PLUMBLINE_MEASURE_TAKE_H
 #define PLUMBLINE_MEASURE_TAKE_H
 
-#include "data/options.h"
-#include "measure/backend.h"
-#include "measure/simulated.h"
+#include "data/base/options.h"
+#include "measure/sampling/backend.h"
+#include "measure/sampling/simulated.h"
 
 struct take_settings {
     const char *backend, *simulate, *output, *name;

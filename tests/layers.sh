@@ -1,49 +1,109 @@
 #!/bin/sh
-# The include rule of docs/ARCHITECTURE.md: which room may include which, and one file per foreign library.
-status=0
-complain() { echo "layers: $*" >&2; status=1; }
+# The include rule of docs/ARCHITECTURE.md: which folder may include which, a folder's internal.h only from within it, and
+# one file for each foreign library. usage: layers.sh [TREE]
+cd "${1:-.}" || exit 2
 
-allowed() {     # allowed FILE -> the rooms it may include
-    case $1 in
-    solve/verify_command.c) echo "data solve/verify solve/check_claim.h" ;;    # hears a certificate beside the plan
-    solve/verify*) echo "data solve/verify" ;;
-    solve/check_command.c) echo "data/status.h data/arena.h data/options.h solve/check solve/space_open.h" ;;    # the prices of a space's layouts
-    solve/space_*) echo "data solve/verify_price.h solve/verify_places.h solve/check solve/space_" ;;     # from the judge's prices to the checker's tables
-    solve/check*) echo "data/status.h data/arena.h data/options.h solve/check" ;;    # it reads no document of ours by our code
-    solve/report*) echo "data solve/report" ;;
-    data/*) echo "data" ;;
-    measure/*) echo "data measure" ;;
-    calibrate/*) echo "data calibrate formulate" ;;   # costs are fitted so that formulate predicts what was measured
-    formulate/*) echo "data formulate" ;;
-    solve/*) echo "data formulate solve" ;;
-    esac
+# folder | what its files may include beside the folder's own: folders with all that is in them, or files
+rules='
+data/base            |
+data/text            | data/base
+data/places          | data/base data/text
+data/inputs          | data/base data/text data/places
+data/numbers         | data/base data/inputs
+data/priced          | data/base data/text data/places data/inputs
+data/program         | data/base
+data/schedule        | data/base data/inputs data/priced
+data/results         | data/base data/text data/places data/inputs data/priced data/schedule
+data/import          | data/base data/text data/places data/inputs formulate/example/example.h
+measure              | data measure
+measure/sampling     | data/base data/inputs data/numbers
+measure/cpu          | data/base data/inputs measure/sampling
+measure/cuda         | data/base data/inputs measure/sampling
+measure/links        | data/base data/inputs data/numbers measure/sampling measure/cuda
+calibrate            | data calibrate
+calibrate/fit        | data formulate/price calibrate/calibrate.h
+calibrate/runs       | data formulate/predict calibrate/fit
+formulate            | data formulate
+formulate/choices    | data
+formulate/graph      | data formulate/choices
+formulate/price      | data formulate/graph
+formulate/program    | data formulate/choices formulate/graph
+formulate/placed     | data formulate/choices formulate/graph formulate/program
+formulate/example    | data formulate/commands.h
+formulate/predict    | data formulate/choices formulate/graph formulate/price formulate/example
+solve/process        | data/base
+solve/chains         | data/base
+solve/boxes          | data formulate
+solve/incumbent      | data formulate solve/boxes
+solve/tree           | data formulate solve/boxes solve/process
+solve/layout         | data formulate solve/boxes solve/incumbent solve/tree solve/process
+solve/layouts        | data formulate solve/layout solve/boxes solve/incumbent solve/tree solve/process
+solve/places         | data formulate solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
+solve/judge          | data solve/judge/price
+solve/judge/price    | data solve/judge
+solve/checker        | data/base/status.h data/base/arena.h data/base/options.h solve/checker/read solve/checker/boxes
+solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h solve/checker
+solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h solve/checker
+solve/checker/vipr   | data/base/status.h data/base/arena.h data/base/options.h solve/checker
+solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h solve/checker solve/checker/read
+solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h solve/checker solve/checker/read solve/checker/space
+solve/checker/prices | data solve/checker solve/judge
+solve/certificate    | data formulate solve
+solve/report         | data
+solve/commands       | data formulate solve
+'
+# header | its only file
+libraries='
+glpk.h               | solve/tree/glpk.c
+cJSON.h              | data/text/json.c
+lapacke.h            | calibrate/fit/least_squares.c
+nettle               | data/base/file.c
+mpi.h                | measure/links/mpi.c
+cuda_runtime_api.h   | measure/cuda/kernels.h
+cublasLt.h           | measure/cuda/session.h
+cudnn.h              | measure/cuda/fused_cudnn_graph.h
+nccl.h               | measure/links/nccl.c
+gmp.h                | solve/checker/vipr/internal.h
+'
+# The checker of proofs uses these of the C library and nothing else.
+checker_headers='errno.h limits.h stdarg.h stdbool.h stddef.h stdint.h stdio.h stdlib.h string.h time.h gmp.h'
+
+find data measure calibrate formulate solve plumbline.c -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort |
+xargs grep -HE '^#include [<"]' |
+RULES=$rules LIBRARIES=$libraries CHECKER=$checker_headers awk '
+function folder(path) { sub("/[^/]*$", "", path); return path }
+function within(path, room) { return path == room || index(path, room "/") == 1 }
+function complain(text) { print "layers: " text > "/dev/stderr"; bad = 1 }
+function trim(s) { gsub(/^ +| +$/, "", s); return s }
+BEGIN {
+    n = split(ENVIRON["RULES"], lines, "\n")
+    for (i = 1; i <= n; i++) if (split(lines[i], f, "|") == 2) may[trim(f[1])] = trim(f[2]) " "
+    n = split(ENVIRON["LIBRARIES"], lines, "\n")
+    for (i = 1; i <= n; i++) if (split(lines[i], f, "|") == 2) home[trim(f[1])] = trim(f[2])
+    n = split(ENVIRON["CHECKER"], names, " ")
+    for (i = 1; i <= n; i++) plain[names[i]] = 1
 }
-
-for file in $(find data measure calibrate formulate solve -name '*.[ch]' -o -name '*.cu' | sort); do
-    rooms=$(allowed "$file")
-    for include in $(sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file"); do
-        fits=no
-        for room in $rooms; do case $include in "$room"*) fits=yes ;; esac; done
-        [ $fits = yes ] || complain "$file includes $include; it may include: $rooms"
-    done
-done
-
-# The checker of proofs uses the C library and nothing else.
-for include in $(sed -n 's/^#include <\([^>]*\)>.*/\1/p' solve/check*.[ch] | sort -u); do
-    case $include in
-    gmp.h) ;;       # for VIPR's rationals, by one header: see below
-    errno.h|limits.h|stdarg.h|stdbool.h|stddef.h|stdint.h|stdio.h|stdlib.h|string.h|time.h) ;;
-    *) complain "solve/check* includes $include; it may use the C library alone" ;;
-    esac
-done
-
-# A foreign library's header stands in exactly one file.
-for pair in glpk.h=solve/glpk.c cJSON.h=none lapacke.h=calibrate/least_squares.c nettle=data/file.c mpi.h=measure/mpi.c \
-    cuda_runtime_api.h=measure/cuda_kernels.h cublasLt.h=measure/cuda_session.h cudnn.h=measure/cuda_fused_cudnn_graph.h nccl.h=measure/nccl.c gmp.h=solve/check_vipr_parts.h; do
-    header=${pair%%=*} home=${pair#*=}
-    for file in $(grep -rlE "^#include [<\"].*$header" data measure calibrate formulate solve plumbline.c 2>/dev/null); do
-        [ "$file" = "$home" ] || complain "$file includes $header; only $home may"
-    done
-done
-[ $status = 0 ] && echo "layers: the include rule holds" >&2
-exit $status
+{
+    at = index($0, ":"); file = substr($0, 1, at - 1); rest = substr($0, at + 1)
+    match(rest, /[<"][^>"]*[>"]/); included = substr(rest, RSTART + 1, RLENGTH - 2); ours = substr(rest, RSTART, 1) == "\""
+    from = folder(file); to = folder(included)
+    for (header in home)
+        if (index(included, header) && file != home[header] && !(ours && header == "nettle"))
+            complain(file " includes " included "; only " home[header] " may")
+    if (file == "plumbline.c") next
+    if (!ours) {
+        if (within(from, "solve/checker") && from != "solve/checker/prices" && !(included in plain))
+            complain(file " includes <" included ">; it may use the C library alone")
+        next
+    }
+    if (to == from) next
+    if (!(from in may) && !(parent_rule(from) in may)) { complain(from " has no rule"); next }
+    rooms = (from in may) ? may[from] : may[parent_rule(from)]
+    fits = 0
+    m = split(rooms, room, " ")
+    for (k = 1; k <= m; k++) if (within(included, room[k])) fits = 1
+    if (!fits) complain(file " includes " included "; beside its own folder it may include: " rooms)
+    else if (included ~ /\/internal\.h$/ && !within(from, to) && !within(to, from)) complain(file " includes " included ", which is for " to " alone")
+}
+function parent_rule(path) { return folder(path) }
+END { if (!bad) print "layers: the include rule holds" > "/dev/stderr"; exit bad }'

@@ -17,10 +17,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "data/random.h"
-#include "formulate/price.h"
-#include "solve/chains.h"
-#include "solve/placed.h"
+#include "data/base/random.h"
+#include "formulate/price/price.h"
+#include "solve/chains/chains.h"
+#include "solve/places/placed.h"
 
 static double now_s(void)
 {

@@ -15,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formulate/formulate.h"
-#include "formulate/price.h"
+#include "formulate/program/formulate.h"
+#include "formulate/price/price.h"
 
 static const double unit_ns = 1 << 20;          // time as the others get it, about a millisecond: nanoseconds trouble them
 

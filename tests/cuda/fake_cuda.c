@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure/cuda_kernels.h"
+#include "measure/cuda/kernels.h"
 #include "tests/cuda/fake_queue.h"
 
 struct fake_settings fake;

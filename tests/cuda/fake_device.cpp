@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "measure/cuda_kernels.h"
+#include "measure/cuda/kernels.h"
 #include "tests/cuda/fake_device.h"
 
 fake_place threadIdx, blockIdx, blockDim, gridDim;

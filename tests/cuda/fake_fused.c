@@ -1,10 +1,10 @@
-// measure/cuda_fused.h by loops, in float: causal attention that keeps the logarithms of the rows' sums. It takes every
+// measure/cuda/fused.h by loops, in float: causal attention that keeps the logarithms of the rows' sums. It takes every
 // element type, and has no kernel for heads of WIDTH_REFUSED.
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "measure/cuda_fused.h"
+#include "measure/cuda/fused.h"
 #include "tests/cuda/fake_cuda.h"
 #include "tests/cuda/fake_queue.h"
 

@@ -5,7 +5,7 @@
 #include <cuda_runtime_api.h>
 #include <stdbool.h>
 
-#include "measure/cuda_kernels.h"
+#include "measure/cuda/kernels.h"
 
 enum operation_kind { OPERATION_KERNEL, OPERATION_GEMM, OPERATION_COPY, OPERATION_CLEAR, OPERATION_EVENT, OPERATION_GRAPH,
                       OPERATION_CALL };

@@ -1,11 +1,11 @@
-// Whether cuDNN recognises the graphs of measure/cuda_fused_cudnn.c: plans for the described device are made, down to the
+// Whether cuDNN recognises the graphs of measure/cuda/fused_cudnn.c: plans for the described device are made, down to the
 // compiled kernel. Without a driver the last step, loading the kernel, fails; that counts as recognised.
 // usage: fused_plans DEVICE.json [STUB_OF_LIBCUDA]
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "measure/cuda_fused_plans.h"
+#include "measure/cuda/fused_plans.h"
 
 int main(int argc, char **argv)
 {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
-#include "data/intervals.h"
-#include "formulate/price.h"
+#include "data/numbers/intervals.h"
+#include "formulate/price/price.h"
 #include "measure/request.h"
 
 // ---- which sample is whose

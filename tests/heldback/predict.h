@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "data/costs.h"
-#include "data/model.h"
-#include "data/samples.h"
+#include "data/inputs/costs.h"
+#include "data/inputs/model.h"
+#include "data/inputs/samples.h"
 
 // Which shape each sample of the document was measured with: the shapes that its command names, one after the other; -1:
 // none in particular. BAD_INPUT: the document does not tell (one tensor degree, and --shape, are needed).

@@ -14,7 +14,7 @@
 //    held every frame for the delay set.
 // 3. On one clock no repetition is shorter than the delay and the rate set allow.
 // 4. The report follows from the document's seconds, by the definitions at the head of
-//    measure/links_report.c.
+//    measure/links/report.c.
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdarg.h>

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "data/arena.h"
-#include "data/status.h"
+#include "data/base/arena.h"
+#include "data/base/status.h"
 
-#include <cmocka.h>     // behind them: its macro `fail` hides data/status.h's
+#include <cmocka.h>     // behind them: its macro `fail` hides data/base/status.h's
 
 // Fails the test with the error's text.
 #define CHECK_OK(call)                                                          \

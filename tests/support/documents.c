@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-#include "data/import_hf.h"
-#include "data/plan.h"
-#include "data/problem.h"
-#include "data/samples.h"
+#include "data/import/hf_config.h"
+#include "data/results/plan.h"
+#include "data/inputs/problem.h"
+#include "data/inputs/samples.h"
 
 const char *const format_names[] = {"model", "cluster", "costs", "job", "problem", "priced", "plan", "samples", "config", NULL};
 

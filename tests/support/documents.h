@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "data/arena.h"
-#include "data/status.h"
+#include "data/base/arena.h"
+#include "data/base/status.h"
 
 enum format {
     FORMAT_MODEL, FORMAT_CLUSTER, FORMAT_COSTS, FORMAT_JOB, FORMAT_PROBLEM, FORMAT_PRICED, FORMAT_PLAN, FORMAT_SAMPLES,

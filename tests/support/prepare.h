@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_PREPARE_H
 #define PLUMBLINE_TESTS_SUPPORT_PREPARE_H
 
-#include "formulate/choices.h"
-#include "formulate/longest.h"
+#include "formulate/choices/choices.h"
+#include "formulate/graph/longest.h"
 
 struct prepared { struct priced priced; struct schedule schedule; struct choices choices; struct graph *graph; };
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "data/problem.h"
+#include "data/inputs/problem.h"
 
 // splitmix64
 struct random { uint64_t state; };

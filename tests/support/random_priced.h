@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 #define PLUMBLINE_TESTS_SUPPORT_RANDOM_PRICED_H
 
-#include "data/priced.h"
-#include "data/schedule.h"
+#include "data/priced/priced.h"
+#include "data/schedule/schedule.h"
 
 uint64_t random_next(uint64_t *state);
 int64_t random_less(uint64_t *state, int64_t n);        // 0..n-1

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
 #define PLUMBLINE_TESTS_SUPPORT_REQUESTS_H
 
-#include "data/schedule.h"
+#include "data/schedule/schedule.h"
 #include "tests/support/problems.h"
 
 struct schedule_request request_random(struct random *rng, int ranks_max, int micro_batches_max);

@@ -1,6 +1,6 @@
 #include "tests/support/same.h"
 
-#include "data/cost_keys.h"
+#include "data/inputs/cost_keys.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_SAME_H
 #define PLUMBLINE_TESTS_SUPPORT_SAME_H
 
-#include "data/problem.h"
+#include "data/inputs/problem.h"
 
 void same_model(const struct model *a, const struct model *b);
 void same_cluster(const struct cluster *a, const struct cluster *b);

@@ -1,6 +1,6 @@
 #include "tests/support/spaces.h"
 
-#include "formulate/price.h"
+#include "formulate/price/price.h"
 #include "tests/support/check.h"
 
 enum { LAYOUTS_MOST_DRAWN = 60 };

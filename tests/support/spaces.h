@@ -2,8 +2,8 @@
 #ifndef PLUMBLINE_TESTS_SUPPORT_SPACES_H
 #define PLUMBLINE_TESTS_SUPPORT_SPACES_H
 
-#include "solve/layouts.h"
-#include "solve/solve.h"
+#include "solve/layouts/layouts.h"
+#include "solve/layout/solve.h"
 #include "tests/support/problems.h"
 
 int64_t spaces_count(const struct problem *p);          // layouts; more than a few thousand are not counted

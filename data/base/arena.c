@@ -1,0 +1,213 @@
+#include "data/base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Under the address sanitizer what an arena does not lend is poisoned: what was given back, and a
+// gap behind each piece taken.
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+enum { GAP_BYTES = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+enum { GAP_BYTES = 0 };
+#endif
+
+enum {
+    BLOCK_BYTES = 1 << 16,
+    SMALL_BLOCK_BYTES = 1 << 11
+};      // small: where a failure is planted, for more places to fail
+
+struct arena_block {
+    struct arena_block *older;
+    size_t capacity, used;
+    alignas(max_align_t) unsigned char bytes[];
+};
+
+struct arena_deferred {
+    struct arena_deferred *older;
+    void (*release)(void *object);
+    void *object;
+};
+
+// The only mutable globals below the front door: the planted failure of the tests, and the
+// process's own limit.
+static long fail_at, taken;
+static size_t limit, held;      // bytes; limit 0: none
+static bool limit_is_met;
+
+void memory_fail_at(long n)
+{
+    fail_at = n;
+    taken = 0;
+}
+
+long memory_taken(void) { return taken; }
+
+void memory_limit(size_t bytes)
+{
+    limit = bytes ? held + bytes : 0;
+    limit_is_met = false;
+}
+
+void memory_allow(size_t bytes)
+{
+    if (limit && __builtin_add_overflow(limit, bytes, &limit)) limit = SIZE_MAX;
+}
+
+size_t memory_limit_now(void) { return limit; }
+bool memory_limit_is_met(void) { return limit_is_met; }
+
+bool memory_hold(size_t bytes)
+{
+    if (limit && (held > limit || bytes > limit - held)) return limit_is_met = true, false;
+    held += bytes;
+    return true;
+}
+
+void memory_force(size_t bytes)
+{
+    held += bytes;
+    if (limit && held > limit) limit_is_met = true;
+}
+
+void memory_release(size_t bytes)
+{
+    assert(bytes <= held);
+    held -= bytes;
+}
+
+static void *memory_take(size_t bytes)
+{
+    taken++;
+    if ((fail_at && taken >= fail_at) || !memory_hold(bytes)) return NULL;
+    void *memory = malloc(bytes);
+    if (!memory) memory_release(bytes);
+    return memory;
+}
+
+static void memory_give(void *memory, size_t bytes)
+{
+    memory_release(bytes);
+    free(memory);
+}
+
+void arena_open(struct arena *arena, jmp_buf *exit)
+{
+    *arena = (struct arena){.exit = exit};
+}
+
+static _Noreturn void exhausted(struct arena *arena)
+{
+    if (!arena->exit)
+        abort();
+    longjmp(*arena->exit, 1);
+}
+
+void arena_reset(struct arena *arena, struct arena_mark mark)
+{
+    while (arena->deferred != mark.deferred) {
+        struct arena_deferred *d = arena->deferred;
+        arena->deferred = d->older;
+        d->release(d->object);
+    }
+    while (arena->block != mark.block) {
+        struct arena_block *b = arena->block;
+        arena->block = b->older;
+        memory_give(b, sizeof *b + b->capacity);
+    }
+    if (arena->block) {
+        struct arena_block *b = arena->block;
+        b->used = mark.used;
+        ASAN_POISON_MEMORY_REGION(b->bytes + b->used, b->capacity - b->used);
+    }
+    arena->files = mark.files;
+}
+
+void arena_close(struct arena *arena) { arena_reset(arena, (struct arena_mark){0}); }
+
+struct arena_mark arena_set_mark(struct arena *arena)
+{
+    return (struct arena_mark){arena->block, arena->block ? arena->block->used : 0, arena->deferred,
+                               arena->files};
+}
+
+static void *try_take(struct arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        return NULL;
+    size_t lent = bytes;
+    bytes = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    bytes += GAP_BYTES;
+    struct arena_block *b = arena->block;
+    if (!b || b->capacity - b->used < bytes) {
+        size_t least = fail_at ? SMALL_BLOCK_BYTES : BLOCK_BYTES,
+               capacity = bytes > least ? bytes : least;
+        b = memory_take(sizeof *b + capacity);
+        if (!b)
+            return NULL;
+        *b = (struct arena_block){.older = arena->block, .capacity = capacity};
+        ASAN_POISON_MEMORY_REGION(b->bytes, capacity);
+        arena->block = b;
+    }
+    void *result = b->bytes + b->used;
+    b->used += bytes;
+    ASAN_UNPOISON_MEMORY_REGION(result, lent);
+    return memset(result, 0, lent);
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t size)
+{
+    void *result = try_take(arena, count, size);
+    if (!result)
+        exhausted(arena);
+    return result;
+}
+
+void *arena_grow(struct arena *arena, const void *old, size_t old_count, size_t new_count, size_t size)
+{
+    assert(new_count >= old_count);
+    void *result = arena_take(arena, new_count, size);
+    if (old_count)
+        memcpy(result, old, old_count * size);
+    return result;
+}
+
+char *arena_copy_text(struct arena *arena, const char *text)
+{
+    size_t length = strlen(text) + 1;
+    return memcpy(arena_take(arena, length, 1), text, length);
+}
+
+char *arena_print(struct arena *arena, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    assert(length >= 0);
+    char *text = arena_take(arena, (size_t)length + 1, 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void arena_defer(struct arena *arena, void (*release)(void *object), void *object)
+{
+    struct arena_deferred *d = try_take(arena, 1, sizeof *d);
+    if (!d) {
+        release(object);
+        exhausted(arena);
+    }
+    *d = (struct arena_deferred){arena->deferred, release, object};
+    arena->deferred = d;
+}

@@ -1,0 +1,44 @@
+// What the front doors of both programs share.
+#include <setjmp.h>
+#include <stdio.h>
+
+#include "data/base/options.h"
+
+bool command_flushed(void) { return !fflush(stdout) && !ferror(stdout); }
+
+enum status command_hear(command_function *function, int argc, char **argv, int *exit_code,
+                         struct arena *arena, struct error *err)
+{
+    arena->holds_files = true;
+    enum status status = function(argc, argv, exit_code, arena, err);
+    arena->holds_files = false;
+    arena->files = NULL;
+    memory_limit(0);
+    return status;
+}
+
+static void fail_for_memory(struct error *err)
+{
+    if (!memory_limit_is_met()) fail(err, SYSTEM, "out of memory");
+    else
+        fail(err, SYSTEM,
+             "needs more memory than the %zu MiB that its files allow; --memory-limit-mib allows "
+             "more",
+             memory_limit_now() >> 20);
+}
+
+int command_run(const char *program, const char *name, command_function *function, int argc, char **argv)
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    jmp_buf exhausted;
+    int exit_code = 0;
+    arena_open(&arena, &exhausted);
+    if (setjmp(exhausted)) fail_for_memory(&err);
+    else function(argc, argv, &exit_code, &arena, &err);
+    arena_close(&arena);
+    if (err.status == OK && !command_flushed()) fail(&err, BAD_INPUT, "standard output: cannot be written");
+    if (err.status == OK) return exit_code;
+    fprintf(stderr, "%s %s: %s\n", program, name, err.text);
+    return err.status == BAD_INPUT || err.status == UNAVAILABLE ? 2 : 1;
+}

@@ -1,0 +1,266 @@
+#include "data/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <nettle/sha2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MAX = 256 << 20, NAME_TRIES = 100 };
+
+static void release_descriptor(void *descriptor)
+{
+    int *fd = descriptor;
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+static const char *kind_of(mode_t mode)
+{
+    if (S_ISDIR(mode)) return "a directory";
+    if (S_ISFIFO(mode)) return "a pipe";
+    return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+// What could keep a reader waiting, or has no end, is not opened for reading; a file that says it
+// is shorter than it is (/proc has such ones) is none, either.
+static enum status open_file(int *fd, size_t *size, const char *path, struct error *err)
+{
+    struct stat s;
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (*fd < 0 && errno == ENXIO)
+        return fail(err, BAD_INPUT, "%s: expected a file, found a socket", path);
+    if (*fd < 0) return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (fstat(*fd, &s))
+        return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(s.st_mode))
+        return fail(err, BAD_INPUT, "%s: expected a file, found %s", path, kind_of(s.st_mode));
+    *size = s.st_size > 0 ? (size_t)s.st_size : 0;
+    return OK;
+}
+
+static enum status read_all(int fd, const char *path, char *bytes, size_t size, struct error *err)
+{
+    size_t used = 0;
+    for (ssize_t n = 1; n > 0;) {
+        n = read(fd, bytes + used, size + 1 - used);        // one more tells a file that goes on
+        if (n < 0 && errno == EINTR) n = 1;
+        else if (n < 0)
+            return fail(err, BAD_INPUT, "%s: cannot be read: %s", path, strerror(errno));
+        else used += (size_t)n;
+        if (used > size)
+            return fail(err, BAD_INPUT, "%s: has more than the %zu bytes that it is said to have",
+                        path, size);
+    }
+    if (used < size) return fail(err, BAD_INPUT, "%s: has changed while it was read", path);
+    bytes[used] = '\0';
+    return OK;
+}
+
+// The absolute form without ".", ".." and doubled slashes; the file itself need not exist.
+static const char *path_absolute(const char *path, struct arena *arena)
+{
+    char folder[4096] = "";
+    const char *whole = path;
+    if (*path != '/') {
+        if (!getcwd(folder, sizeof folder)) return NULL;
+        whole = arena_print(arena, "%s/%s", folder, path);
+    }
+    char *clean = arena_take(arena, strlen(whole) + 2, 1);
+    size_t n = 0;
+    for (const char *p = whole; *p;) {
+        while (*p == '/') p++;
+        size_t length = strcspn(p, "/");
+        if (length == 2 && p[0] == '.' && p[1] == '.') {
+            while (n > 0 && clean[--n] != '/') {}
+        } else if (length > 0 && !(length == 1 && p[0] == '.')) {
+            clean[n++] = '/';
+            memcpy(clean + n, p, length);
+            n += length;
+        }
+        p += length;
+    }
+    clean[n] = '\0';
+    return clean;
+}
+
+// ---- files that are held
+
+static void close_arena(void *arena) { arena_close(arena); }
+
+static const struct file_held *find_held(const char *path, struct arena *arena)
+{
+    const struct file_held *h = arena->files;
+    while (h && strcmp(h->path, path)) h = h->older;
+    return h;
+}
+
+static enum status read_file(const char *path, const char **text, size_t *size, struct arena *arena,
+                             struct error *err)
+{
+    int *fd = TAKE(arena, 1, int);
+    *fd = -1;
+    arena_defer(arena, release_descriptor, fd);
+    TRY(open_file(fd, size, path, err));
+    if (*size > FILE_BYTES_MAX)
+        return fail(err, BAD_INPUT, "%s: larger than %d MiB", path, FILE_BYTES_MAX >> 20);
+    memory_allow(MEMORY_FOR_A_BYTE * *size);
+    char *bytes = arena_take(arena, *size + 1, 1);
+    *text = bytes;
+    enum status status = read_all(*fd, path, bytes, *size, err);
+    release_descriptor(fd);
+    return status;
+}
+
+enum status file_read(const char *path, const char **text, size_t *size, struct arena *arena,
+                      struct error *err)
+{
+    const char *whole = arena->holds_files ? path_absolute(path, arena) : NULL;
+    const struct file_held *held = whole ? find_held(whole, arena) : NULL;
+    if (held) return *text = held->text, *size = held->size, OK;
+    TRY(read_file(path, text, size, arena, err));
+    if (!whole) return OK;
+    struct file_held *now = TAKE(arena, 1, struct file_held);
+    *now = (struct file_held){arena->files, whole, *text, *size, TAKE(arena, 1, struct arena),
+                              NULL};
+    arena_open(now->own, arena->exit);
+    arena_defer(arena, close_arena, now->own);
+    arena->files = now;
+    return OK;
+}
+
+static void close_stream(void *file) { fclose(file); }
+
+enum status file_open(FILE **file, const char *path, struct arena *arena, struct error *err)
+{
+    int fd;
+    size_t size;
+    enum status status = open_file(&fd, &size, path, err);
+    *file = status == OK ? fdopen(fd, "rb") : NULL;
+    if (*file) return arena_defer(arena, close_stream, *file), OK;
+    if (fd >= 0) close(fd);
+    return status == OK ? fail(err, SYSTEM, "%s: cannot be read: %s", path, strerror(errno))
+                        : status;
+}
+
+static bool write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        text += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+// A new file beside `path`, named so that nobody else's is hit; its name goes to temporary[].
+static int open_beside(const char *path, char *temporary, size_t length)
+{
+    for (int i = 0; i < NAME_TRIES; i++) {
+        snprintf(temporary, length, "%s.tmp-%ld-%d", path, (long)getpid(), i);
+        int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+    }
+    return -1;
+}
+
+// The rename itself must reach the disk too; where a folder cannot be flushed, the file still stands whole.
+static void flush_folder(const char *path)
+{
+    char folder[4096];
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    if (n < 0 || (size_t)n >= sizeof folder) return;
+    int fd = open(folder, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    fsync(fd);
+    close(fd);
+}
+
+enum status file_check_place(const char *path, struct error *err)
+{
+    char temporary[4096];
+    struct stat s;
+    if (!strcmp(path, "-")) return OK;
+    if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (!stat(path, &s) && S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+    if (!stat(path, &s) && !S_ISREG(s.st_mode)) return OK;
+    int fd = open_beside(path, temporary, sizeof temporary);
+    if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    close(fd);
+    unlink(temporary);
+    return OK;
+}
+
+enum status file_write(const char *path, const char *text, size_t size, struct error *err)
+{
+    if (!strcmp(path, "-")) {
+        if (fwrite(text, 1, size, stdout) != size || fflush(stdout)) return fail(err, BAD_INPUT, "standard output: cannot be written: %s", strerror(errno));
+        return OK;
+    }
+    char temporary[4096];
+    struct stat s;
+    if (strlen(path) > sizeof temporary - 40) return fail(err, BAD_INPUT, "%.60s...: the name is too long", path);
+    if (!stat(path, &s) && !S_ISREG(s.st_mode)) {
+        // A device or pipe (/dev/null) is written, not replaced; a directory is neither.
+        if (S_ISDIR(s.st_mode)) return fail(err, BAD_INPUT, "%s: cannot be written: it is a directory", path);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        bool written = fd >= 0 && write_all(fd, text, size);
+        int why = errno;
+        if (fd >= 0 && close(fd) && written) written = false, why = errno;
+        return written ? OK : fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+    }
+    int fd = open_beside(path, temporary, sizeof temporary);
+    if (fd < 0) return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    bool written = write_all(fd, text, size) && !fsync(fd);
+    int why = errno;
+    if (close(fd) && written) {
+        written = false;
+        why = errno;
+    }
+    if (written && rename(temporary, path)) {
+        written = false;
+        why = errno;
+    }
+    if (!written) {
+        unlink(temporary);
+        return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(why));
+    }
+    flush_folder(path);
+    return OK;
+}
+
+void sha256_text(const char *text, size_t size, char hex[SHA256_TEXT])
+{
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    sha256_update(&context, size, (const uint8_t *)text);
+    sha256_digest(&context, sizeof digest, digest);
+    for (size_t i = 0; i < sizeof digest; i++) snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+}
+
+const char *path_beside(const char *base, const char *path, struct arena *arena)
+{
+    const char *slash = strrchr(base, '/');
+    if (*path == '/' || !slash) return arena_copy_text(arena, path);
+    return arena_print(arena, "%.*s%s", (int)(slash - base + 1), base, path);
+}
+
+const char *path_relative(const char *from, const char *to, struct arena *arena)
+{
+    const char *a = path_absolute(from, arena), *b = path_absolute(to, arena);
+    if (!a || !b) return arena_copy_text(arena, to);
+    size_t common = 0;      // length of the folders that both share, with the slash behind them
+    for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+        if (a[i] == '/') common = i + 1;
+    const char *ups = "";
+    for (const char *p = a + common; (p = strchr(p, '/')) != NULL; p++) ups = arena_print(arena, "../%s", ups);
+    return arena_print(arena, "%s%s", ups, b + common);
+}

@@ -1,0 +1,43 @@
+#include "data/base/names.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+enum { NAME_MOST = 64, CHANGE = 2 };
+
+static int least(int a, int b, int c) { return a < b ? (a < c ? a : c) : b < c ? b : c; }
+
+static int cost_of(char a, char b)
+{
+    if (a == b) return 0;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? 1 : CHANGE;
+}
+
+// Of the first characters of long names.
+static int distance(const char *a, const char *b)
+{
+    int row[NAME_MOST + 1], length = 0;
+    for (; b[length] && length < NAME_MOST; length++) row[length] = CHANGE * length;
+    row[length] = CHANGE * length;
+    for (int i = 0; a[i] && i < NAME_MOST; i++) {
+        int diagonal = row[0];
+        row[0] = CHANGE * (i + 1);
+        for (int j = 1; j <= length; j++) {
+            int here = least(row[j] + CHANGE, row[j - 1] + CHANGE, diagonal + cost_of(a[i], b[j - 1]));
+            diagonal = row[j];
+            row[j] = here;
+        }
+    }
+    return row[length];
+}
+
+int name_nearest(const char *name, const char *const *names, int count)
+{
+    int best = -1, best_distance = INT_MAX;
+    for (int i = 0; i < count; i++) {
+        int here = distance(name, names[i]);
+        if (here < best_distance) best = i, best_distance = here;
+    }
+    return best;
+}

@@ -1,0 +1,110 @@
+#include "data/base/options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_help(const char *usage, const struct option *options, size_t count)
+{
+    printf("usage: %s\n", usage);
+    for (size_t i = 0; i < count; i++) {
+        static const char *const values[] = {"", " TEXT", " TEXT", " N", " X", ""};
+        char head[120];
+        snprintf(head, sizeof head, "%s%s", options[i].name, values[options[i].type]);
+        for (int k = 0; options[i].type == OPTION_NAME && options[i].names[k]; k++) {
+            size_t n = strlen(head);
+            snprintf(head + n, sizeof head - n, "%s%s", k ? "|" : " ", options[i].names[k]);
+        }
+        printf("  %-26s %s\n", head, options[i].help);
+    }
+}
+
+static enum status set_number(const struct option *o, const char *value, struct error *err)
+{
+    char *end;
+    errno = 0;
+    if (o->type == OPTION_INT) {
+        long long x = strtoll(value, &end, 10);
+        if (!*value || *end || errno || (double)x < o->low || (double)x > o->high)
+            return fail(err, BAD_INPUT, "%s: expected a whole number from %.17g to %.17g, found '%s'", o->name, o->low, o->high, value);
+        *(int64_t *)o->to = x;
+        return OK;
+    }
+    double x = strtod(value, &end);
+    if (!*value || *end || !isfinite(x) || x < o->low || x > o->high)
+        return fail(err, BAD_INPUT, "%s: expected a number from %.17g to %.17g, found '%s'", o->name, o->low, o->high, value);
+    *(double *)o->to = x;
+    return OK;
+}
+
+static enum status set(const struct option *o, const char *value, struct error *err)
+{
+    if (o->type == OPTION_INT || o->type == OPTION_NUMBER) return set_number(o, value, err);
+    if ((o->type == OPTION_TEXT || o->type == OPTION_TEXTS) && !*value) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
+    if (o->type == OPTION_TEXTS) {
+        struct option_texts *texts = o->to;
+        if (texts->count == texts->most) return fail(err, BAD_INPUT, "%s: expected it at most %d times", o->name, texts->most);
+        texts->items[texts->count++] = value;
+        return OK;
+    }
+    if (o->type == OPTION_TEXT) {
+        *(const char **)o->to = value;
+        return OK;
+    }
+    char known[200] = "";
+    for (int i = 0; o->names[i]; i++) {
+        if (!strcmp(o->names[i], value)) {
+            *(int *)o->to = i;
+            return OK;
+        }
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", i ? ", " : "", o->names[i]);
+    }
+    return fail(err, BAD_INPUT, "%s: expected one of %s, found '%s'", o->name, known, value);
+}
+
+static const struct option *find(const struct option *options, size_t count, const char *word, size_t length)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(options[i].name) == length && !strncmp(options[i].name, word, length)) return &options[i];
+    return NULL;
+}
+
+enum status options_read(int argc, char **argv, const char *usage, const struct option *options, size_t option_count,
+                         const char **operands, int operand_min, int operand_max, int *operand_count, bool *helped, struct error *err)
+{
+    bool ended = false;
+    int operand_total = 0;
+    *helped = false;
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i];
+        if (!ended && !strcmp(word, "--help")) {
+            print_help(usage, options, option_count);
+            *helped = true;
+            return OK;
+        }
+        if (!ended && !strcmp(word, "--")) {
+            ended = true;
+        } else if (ended || word[0] != '-' || !word[1]) {
+            if (operand_total == operand_max) return fail(err, BAD_INPUT, "unexpected operand '%s'; usage: %s", word, usage);
+            operands[operand_total++] = word;
+        } else {
+            const char *equals = strchr(word, '=');
+            const struct option *o = find(options, option_count, word, equals ? (size_t)(equals - word) : strlen(word));
+            if (!o) return fail(err, BAD_INPUT, "unknown option '%s'; usage: %s", word, usage);
+            if (o->type == OPTION_FLAG) {
+                if (equals) return fail(err, BAD_INPUT, "%s takes no value", o->name);
+                *(bool *)o->to = true;
+            } else {
+                if (!equals && i + 1 == argc) return fail(err, BAD_INPUT, "%s: expected a value, found nothing", o->name);
+                TRY(set(o, equals ? equals + 1 : argv[++i], err));
+            }
+        }
+    }
+    if (operand_total < operand_min) return fail(err, BAD_INPUT, "an operand is missing; usage: %s", usage);
+    if (operand_count) *operand_count = operand_total;
+    return OK;
+}

@@ -1,0 +1,15 @@
+// Foreign formats: each has one reader, a command of its own behind `plumbline import FORMAT`, named in command_import.c's table.
+#ifndef PLUMBLINE_DATA_IMPORT_IMPORT_H
+#define PLUMBLINE_DATA_IMPORT_IMPORT_H
+
+#include "data/base/options.h"
+
+command_function import_hf;
+command_function import_matrix;
+command_function import_layers;
+command_function import_nccl;
+command_function import_nvbandwidth;
+command_function import_topo;
+command_function import_trace;
+
+#endif

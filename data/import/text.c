@@ -1,0 +1,102 @@
+// See import_text.h.
+#include "data/import/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+void text_open(struct text_lines *t, const char *path, const char *text, size_t size, struct arena *arena)
+{
+    *t = (struct text_lines){.path = path, .at = text, .end = text + size, .copy = TAKE(arena, TEXT_LINE_MAX + 1, char)};
+}
+
+// Past an escape sequence that begins at p: ESC [ parameters, ended by a letter.
+static const char *past_escape(const char *p, const char *end)
+{
+    if (++p == end || *p != '[') return p;
+    for (p++; p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x40; p++) {}
+    return p < end ? p + 1 : p;
+}
+
+enum status text_next(struct text_lines *t, bool *more, struct error *err)
+{
+    *more = t->at < t->end;
+    if (!*more) return OK;
+    const char *line_end = memchr(t->at, '\n', (size_t)(t->end - t->at));
+    if (!line_end) line_end = t->end;
+    t->line++;
+    t->word_count = 0;
+    t->source_end = line_end;
+    if (line_end - t->at > TEXT_LINE_MAX) return text_refuse(t, err, "expected lines of at most %d bytes, found a longer one", TEXT_LINE_MAX);
+    char *to = t->copy;
+    bool in_word = false;
+    for (const char *p = t->at; p < line_end;) {
+        if (*p == 0x1b) {
+            p = past_escape(p, line_end);
+            continue;
+        }
+        if (is_blank(*p)) {
+            if (in_word) *to++ = '\0';
+            in_word = false;
+        } else {
+            if (!in_word) {
+                if (t->word_count == TEXT_WORDS_MAX) return text_refuse(t, err, "expected at most %d words in a line, found more", TEXT_WORDS_MAX);
+                t->rest_of[t->word_count] = p;
+                t->words[t->word_count++] = to;
+            }
+            in_word = true;
+            *to++ = *p;
+        }
+        p++;
+    }
+    *to = '\0';
+    t->at = line_end < t->end ? line_end + 1 : t->end;
+    return OK;
+}
+
+const char *text_rest(const struct text_lines *t, int word, struct arena *arena)
+{
+    if (word >= t->word_count) return "";
+    const char *from = t->rest_of[word], *end = t->source_end;
+    while (end > from && is_blank(end[-1])) end--;
+    return arena_print(arena, "%.*s", (int)(end - from), from);
+}
+
+enum status text_refuse(const struct text_lines *t, struct error *err, const char *format, ...)
+{
+    char text[ERROR_TEXT_MAX / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return fail(err, BAD_INPUT, "%s: line %d: %s", t->path, t->line, text);
+}
+
+bool word_is_whole(const char *word, int64_t *value)
+{
+    if (!*word || strlen(word) > 16 || strspn(word, "0123456789") != strlen(word)) return false;
+    *value = strtoll(word, NULL, 10);
+    return (double)*value <= JSON_COUNT_MAX;
+}
+
+bool word_is_number(const char *word, double *value)
+{
+    char *end;
+    if (strspn(word, "+-.0123456789eE") != strlen(word)) return false;      // strtod also knows nan, inf and hexadecimal
+    *value = strtod(word, &end);
+    return end != word && !*end && isfinite(*value);
+}
+
+enum status import_read(struct document *d, const char *path, const char **text, size_t *size, struct arena *arena, struct error *err)
+{
+    *d = (struct document){.path = arena_copy_text(arena, path)};
+    TRY(file_read(path, text, size, arena, err));
+    if (memchr(*text, '\0', *size)) return fail(err, BAD_INPUT, "%s: expected text, found a zero byte", d->path);
+    sha256_text(*text, *size, d->sha256);
+    return OK;
+}

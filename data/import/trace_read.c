@@ -1,0 +1,216 @@
+// Events of a Chrome trace as PyTorch's profiler (Kineto) writes it: complete events (ph "X") with ts and dur in microseconds.
+// Of each only what attribution needs is kept: ranges (user_annotation, gpu_user_annotation), work on the device (kernel,
+// gpu_memcpy, gpu_memset) and its launches by the host (cuda_runtime, cuda_driver), joined by args.correlation. Times are read
+// as decimal text into whole nanoseconds: a double holds an epoch's microseconds to a quarter only.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "data/import/json_stream.h"
+#include "data/import/trace_ranges.h"
+
+#define TIME_MOST 9000000000000000     // microseconds: an epoch's and its longest event's end fit 64 bits of nanoseconds
+#define LAST_MOST_NS 100000000000000000
+enum { CAT_NONE, CAT_RANGE, CAT_DEVICE_RANGE, CAT_WORK, CAT_LAUNCH };
+enum { NAME_MAX_BYTES = STREAM_TEXT_MAX, ID_MAX = 64 };
+
+static const struct { const char *name; int category; } categories[] = {
+    {"user_annotation", CAT_RANGE}, {"gpu_user_annotation", CAT_DEVICE_RANGE}, {"kernel", CAT_WORK}, {"concurrent_kernel", CAT_WORK},
+    {"gpu_memcpy", CAT_WORK}, {"gpu_memset", CAT_WORK}, {"memcpy", CAT_WORK}, {"memset", CAT_WORK},
+    {"cuda_runtime", CAT_LAUNCH}, {"cuda_driver", CAT_LAUNCH}, {"runtime", CAT_LAUNCH}, {"hip_runtime", CAT_LAUNCH},
+};
+
+struct event {
+    char name[NAME_MAX_BYTES], process[ID_MAX], thread[ID_MAX];
+    bool complete, timed, lasting;
+    int category;
+    int64_t start_ns, duration_ns, correlation;
+};
+
+// ---- one event
+
+static void copy_text(char *to, size_t room, const struct json_stream *s)
+{
+    size_t n = s->length < room ? s->length : room - 1;
+    memcpy(to, s->text, n);
+    to[n] = '\0';
+}
+
+// Microseconds as text, in nanoseconds. Without an exponent digit by digit.
+static enum status read_time(const struct json_stream *s, enum stream_token token, const char *key, int64_t *ns, struct error *err)
+{
+    const char *p = s->text + (s->text[0] == '-');
+    size_t whole = strspn(p, "0123456789");
+    if (token != STREAM_NUMBER && token != STREAM_TEXT) return stream_refuse(s, err, "%s: expected microseconds", key);
+    if (token == STREAM_TEXT && !*p) return stream_refuse(s, err, "%s: expected microseconds, found an empty text", key);
+    const char *end = p + whole + (p[whole] == '.') + (p[whole] == '.' ? strspn(p + whole + 1, "0123456789") : 0);
+    if (whole && whole <= 16 && !*end && strtoll(p, NULL, 10) < TIME_MOST) {
+        int64_t value = strtoll(p, NULL, 10) * 1000, digit = 100;
+        for (const char *f = p + whole + 1; p[whole] && *f && digit; f++, digit /= 10) value += (*f - '0') * digit;
+        *ns = s->text[0] == '-' ? -value : value;
+        return OK;
+    }
+    char *stop;
+    double x = strtod(s->text, &stop);
+    if (*stop || !(fabs(x) < TIME_MOST)) return stream_refuse(s, err, "%s: expected microseconds below 9e15, found '%.40s'", key, s->text);
+    *ns = (int64_t)(x * 1000);
+    return OK;
+}
+
+static enum status read_args(struct json_stream *s, struct event *e, struct error *err)
+{
+    enum stream_token token;
+    for (;;) {
+        TRY(stream_next(s, &token, err));
+        if (token == STREAM_OBJECT_END) return OK;
+        bool correlation = !strcmp(s->text, "correlation");
+        TRY(stream_next(s, &token, err));
+        if (correlation && (token == STREAM_NUMBER || token == STREAM_TEXT)) {
+            char *stop;
+            long long x = strtoll(s->text, &stop, 10);
+            e->correlation = *stop ? 0 : x;
+        }
+        TRY(stream_skip(s, token, err));
+    }
+}
+
+static enum status read_member(struct json_stream *s, const char *key, enum stream_token token, struct event *e, struct error *err)
+{
+    bool scalar = token == STREAM_TEXT || token == STREAM_NUMBER;
+    if (!strcmp(key, "args") && token == STREAM_OBJECT) return read_args(s, e, err);
+    if (!strcmp(key, "ts")) {
+        e->timed = true;
+        return read_time(s, token, "ts", &e->start_ns, err);
+    }
+    if (!strcmp(key, "dur")) {
+        e->lasting = true;
+        TRY(read_time(s, token, "dur", &e->duration_ns, err));
+        return e->duration_ns < 0 || e->duration_ns > LAST_MOST_NS ? stream_refuse(s, err, "dur: expected 0 to 1e14, found %.40s", s->text) : OK;
+    }
+    if (!scalar) return stream_skip(s, token, err);
+    if (!strcmp(key, "ph")) e->complete = !strcmp(s->text, "X");
+    if (!strcmp(key, "name")) copy_text(e->name, sizeof e->name, s);
+    if (!strcmp(key, "pid")) copy_text(e->process, sizeof e->process, s);
+    if (!strcmp(key, "tid")) copy_text(e->thread, sizeof e->thread, s);
+    if (!strcmp(key, "cat"))
+        for (size_t i = 0; i < ARRAY_LENGTH(categories); i++)
+            if (!strcasecmp(s->text, categories[i].name)) e->category = categories[i].category;
+    return OK;
+}
+
+static enum status read_event(struct json_stream *s, struct event *e, struct error *err)
+{
+    enum stream_token token;
+    char key[16];
+    e->name[0] = e->process[0] = e->thread[0] = '\0';
+    e->complete = e->timed = e->lasting = false;
+    e->category = CAT_NONE;
+    e->start_ns = e->duration_ns = e->correlation = 0;
+    for (;;) {
+        TRY(stream_next(s, &token, err));
+        if (token == STREAM_OBJECT_END) return OK;
+        copy_text(key, sizeof key, s);
+        TRY(stream_next(s, &token, err));
+        TRY(read_member(s, key, token, e, err));
+    }
+}
+
+// ---- what is kept of it
+
+// Room for one more of `count`; old arrays stay with the arena, so that all of them together are twice the last.
+static void *more(const void *old, int count, int *room, size_t size, struct arena *arena)
+{
+    if (count < *room) return (void *)(uintptr_t)old;
+    int wider = *room ? 2 * *room : 1024;
+    void *grown = arena_grow(arena, old, (size_t)count, (size_t)wider, size);
+    *room = wider;
+    return grown;
+}
+
+// A step's number is no part of its name.
+static void fold_name(char *name)
+{
+    static const char step[] = "ProfilerStep#";
+    if (!strncmp(name, step, sizeof step - 1)) name[sizeof step - 2] = '\0';
+}
+
+static enum status keep(struct trace *t, const struct json_stream *s, struct event *e, struct arena *arena, struct error *err)
+{
+    char both[2 * ID_MAX];
+    int device = e->category == CAT_DEVICE_RANGE;
+    if (!e->complete || !e->category) return OK;
+    if (!e->timed || (!e->lasting && e->category != CAT_LAUNCH)) return stream_refuse(s, err, "\"%.60s\": expected ts and dur of a complete event", e->name);
+    if (e->category == CAT_LAUNCH && !e->correlation) return OK;
+    snprintf(both, sizeof both, "%s\n%s", e->process, e->thread);
+    int process = trace_name(&t->processes, e->process, arena), thread = trace_name(&t->threads, both, arena);
+    if (process < 0 || thread < 0) return stream_refuse(s, err, "more than %d threads", TRACE_NAMES_MAX);
+    if (e->category == CAT_WORK) {
+        if (t->work_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d kernels: profile fewer steps", TRACE_WORK_MAX);
+        t->work = more(t->work, t->work_count, &t->work_room, sizeof *t->work, arena);
+        t->work[t->work_count++] = (struct trace_work){e->correlation, e->start_ns, 1e-9 * (double)e->duration_ns, thread};
+    } else if (e->category == CAT_LAUNCH) {
+        if (t->launch_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d calls of the runtime: profile fewer steps", TRACE_WORK_MAX);
+        t->launches = more(t->launches, t->launch_count, &t->launch_room, sizeof *t->launches, arena);
+        t->launches[t->launch_count++] = (struct trace_launch){e->correlation, e->start_ns, thread, process};
+    } else {
+        fold_name(e->name);
+        int name = trace_name(&t->names, e->name, arena);
+        if (name < 0 || t->range_count[device] == TRACE_RANGES_MAX)
+            return stream_refuse(s, err, "more than %d ranges, or %d names of them", TRACE_RANGES_MAX, TRACE_NAMES_MAX);
+        t->ranges[device] = more(t->ranges[device], t->range_count[device], &t->range_room[device], sizeof **t->ranges, arena);
+        t->ranges[device][t->range_count[device]++] = (struct trace_range){e->start_ns, e->start_ns + e->duration_ns, name, thread, process, 0, 0};
+    }
+    return OK;
+}
+
+// ---- the file
+
+static enum status read_events(struct trace *t, struct json_stream *s, struct arena *arena, struct error *err)
+{
+    enum stream_token token;
+    struct event *e = TAKE(arena, 1, struct event);
+    for (;;) {
+        TRY(stream_next(s, &token, err));
+        if (token == STREAM_ARRAY_END) return OK;
+        if (token != STREAM_OBJECT) return stream_refuse(s, err, "traceEvents: expected objects");
+        TRY(read_event(s, e, err));
+        TRY(keep(t, s, e, arena, err));
+    }
+}
+
+static enum status read_root(struct trace *t, struct json_stream *s, struct arena *arena, struct error *err)
+{
+    enum stream_token token;
+    bool found = false;
+    for (;;) {
+        TRY(stream_next(s, &token, err));
+        if (token == STREAM_OBJECT_END) break;
+        bool events = !strcmp(s->text, "traceEvents");
+        TRY(stream_next(s, &token, err));
+        if (!events) {
+            TRY(stream_skip(s, token, err));
+            continue;
+        }
+        if (token != STREAM_ARRAY || found) return stream_refuse(s, err, "traceEvents: expected one array");
+        found = true;
+        TRY(read_events(t, s, arena, err));
+    }
+    return found ? OK : stream_refuse(s, err, "expected key \"traceEvents\" of a profiler's trace");
+}
+
+enum status trace_read(struct trace *t, const char *name, FILE *from, struct arena *arena, struct error *err)
+{
+    struct json_stream *s = TAKE(arena, 1, struct json_stream);
+    enum stream_token token;
+    int c = getc(from);
+    if (c == 0x1f) return fail(err, BAD_INPUT, "%s: is compressed: gunzip -c FILE | plumbline import trace -", name);
+    if (c != EOF) ungetc(c, from);
+    trace_begin(t);
+    stream_begin(s, name, from);
+    TRY(stream_next(s, &token, err));
+    if (token == STREAM_ARRAY) TRY(read_events(t, s, arena, err));
+    else if (token == STREAM_OBJECT) TRY(read_root(t, s, arena, err));
+    else return stream_refuse(s, err, "expected an object with \"traceEvents\", or an array of events");
+    return stream_next(s, &token, err);
+}

@@ -1,0 +1,307 @@
+// Models: load, check, save. What a loader cannot refuse key by key (unique names, shapes that some run needs, sums that
+// must stay exact) stands in model_check, which also serves models made in memory. docs/FORMATS.md explains every key.
+#include "data/inputs/model.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "data/inputs/model_parts.h"
+#include "data/base/units.h"
+
+const char *const layer_kind_names[] = {"embedding", "block", "head", "measured", "moe", "memory", NULL};
+
+#define BYTES_MAX 1125899906842624.0        // 2^50: of one layer on one device
+#define BYTES_SUM_MAX 4503599627370496.0    // 2^52: of a whole model, so that sums stay exact everywhere
+
+static const char *name_of(const struct model *m) { return m->document.path ? m->document.path : "model"; }
+
+// ---- reading
+
+static enum status read_shape(const struct json *object, struct shape *s, struct arena *arena, struct error *err)
+{
+    struct json_field fields[] = {
+        FIELD_COUNT("hidden", REQUIRED, &s->hidden, 1, 1 << 20),
+        FIELD_COUNT("ffn", REQUIRED, &s->ffn, 1, 1 << 22),
+        FIELD_COUNT("heads", REQUIRED, &s->heads, 1, 1 << 16),
+        FIELD_COUNT("kv_heads", OPTIONAL, &s->kv_heads, 1, 1 << 16),
+        FIELD_COUNT("head_width", OPTIONAL, &s->head_width, 1, 1 << 16),
+        FIELD_COUNT("vocabulary", REQUIRED, &s->vocabulary, 1, 1 << 26),
+        FIELD_COUNT("positions", OPTIONAL, &s->positions, 0, 1 << 26),
+        FIELD_COUNT("vocabulary_multiple", OPTIONAL, &s->vocabulary_multiple, 1, 1 << 16),
+        FIELD_BOOL("gated_ffn", OPTIONAL, &s->gated_ffn),
+        FIELD_BOOL("rms_norm", OPTIONAL, &s->rms_norm),
+        FIELD_BOOL("qkv_bias", OPTIONAL, &s->qkv_bias),
+        FIELD_BOOL("linear_bias", OPTIONAL, &s->linear_bias),
+        FIELD_BOOL("dropout", OPTIONAL, &s->dropout),
+        FIELD_BOOL("tied_embeddings", OPTIONAL, &s->tied_embeddings),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (s->vocabulary_multiple == 1) s->vocabulary_multiple = 0;
+    if (!s->kv_heads) s->kv_heads = s->heads;
+    if (!s->head_width) {
+        if (s->hidden % s->heads)
+            return json_refuse(object, err, "key \"head_width\" is missing, and hidden %lld is no multiple of heads %lld", (long long)s->hidden, (long long)s->heads);
+        s->head_width = s->hidden / s->heads;
+    }
+    return OK;
+}
+
+// Bytes by recomputation mode: {"none", "selective", "full"}; a mode that is not stated is like none.
+static enum status read_modes(const struct json *object, int64_t bytes[3], struct arena *arena, struct error *err)
+{
+    bytes[0] = 0;
+    bytes[1] = bytes[2] = -1;
+    struct json_field fields[] = {
+        FIELD_COUNT("none", REQUIRED, &bytes[0], 0, BYTES_MAX),
+        FIELD_COUNT("selective", OPTIONAL, &bytes[1], 0, BYTES_MAX),
+        FIELD_COUNT("full", OPTIONAL, &bytes[2], 0, BYTES_MAX),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    for (int mode = 1; mode < 3; mode++)
+        if (bytes[mode] < 0) bytes[mode] = bytes[0];
+    return OK;
+}
+
+static enum status read_measured(const struct json *object, struct measured_bytes *b, struct arena *arena, struct error *err)
+{
+    struct json stash = {0}, working = {0};
+    struct json_field fields[] = {
+        FIELD_COUNT("weight_bytes", REQUIRED, &b->weight_bytes, 0, BYTES_MAX),
+        FIELD_COUNT("gradient_bytes", REQUIRED, &b->gradient_bytes, 0, BYTES_MAX),
+        FIELD_COUNT("optimizer_bytes", REQUIRED, &b->optimizer_bytes, 0, BYTES_MAX),
+        FIELD_OBJECT("stash_bytes", REQUIRED, &stash),
+        FIELD_OBJECT("working_bytes", OPTIONAL, &working),
+        FIELD_COUNT("boundary_bytes", REQUIRED, &b->boundary_bytes, 0, BYTES_MAX),
+        FIELD_COUNT("matrix_rows", OPTIONAL, &b->matrix_rows, 0, 1 << 26),
+        FIELD_COUNT("matrix_columns", OPTIONAL, &b->matrix_columns, 0, 1 << 26),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(read_modes(&stash, b->stash_bytes, arena, err));
+    return json_is_present(&working) ? read_modes(&working, b->working_bytes, arena, err) : OK;
+}
+
+// The object that a kind has of its own, where it must be and nowhere else.
+static enum status check_part(const struct json *object, const struct json *part, const char *key, bool wanted, const struct layer_run *run, struct error *err)
+{
+    if (json_is_present(part) == wanted) return OK;
+    if (wanted) return json_refuse(object, err, "key \"%s\" is missing: a layer of kind \"%s\" needs it", key, layer_kind_names[run->kind]);
+    return json_refuse(object, err, "key \"%s\" does not belong to layers of kind \"%s\"", key, layer_kind_names[run->kind]);
+}
+
+static enum status read_run(const struct json *object, struct layer_run *run, struct arena *arena, struct error *err)
+{
+    struct json measured = {0}, experts = {0}, pool = {0};
+    run->count = 1;
+    struct json_field fields[] = {
+        FIELD_TEXT("name", REQUIRED, &run->name),
+        FIELD_NAME("kind", REQUIRED, &run->kind, layer_kind_names),
+        FIELD_INT("count", OPTIONAL, &run->count, 1, LAYERS_MAX),
+        FIELD_BOOL("recomputable", OPTIONAL, &run->recomputable),
+        FIELD_BOOL("frozen", OPTIONAL, &run->frozen),
+        FIELD_INT("adapter_rank", OPTIONAL, &run->adapter_rank, 0, 65536),
+        FIELD_INT("weight_bits", OPTIONAL, &run->weight_bits, 1, 16),
+        FIELD_OBJECT("measured", OPTIONAL, &measured),
+        FIELD_OBJECT("moe", OPTIONAL, &experts),
+        FIELD_OBJECT("memory", OPTIONAL, &pool),
+    };
+    // The default depends on the kind, so the kind is read first.
+    TRY(json_fields(object, fields + 1, 1, JSON_ENVELOPE, arena, err));
+    run->recomputable = run->kind == LAYER_BLOCK || run->kind == LAYER_MOE;
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(check_part(object, &measured, "measured", run->kind == LAYER_MEASURED, run, err));
+    TRY(check_part(object, &experts, "moe", run->kind == LAYER_MOE, run, err));
+    TRY(check_part(object, &pool, "memory", run->kind == LAYER_MEMORY, run, err));
+    if (run->kind == LAYER_MOE) return experts_get(&experts, &run->experts, arena, err);
+    if (run->kind == LAYER_MEMORY) return pool_get(&pool, &run->pool, arena, err);
+    return run->kind == LAYER_MEASURED ? read_measured(&measured, &run->measured, arena, err) : OK;
+}
+
+enum status model_load(struct model *m, const char *path, struct arena *arena, struct error *err)
+{
+    struct json shape = {0}, runs = {0};
+    *m = (struct model){0};
+    TRY(document_read(&m->document, path, "plumbline.model", arena, err));
+    struct json_field fields[] = {
+        FIELD_TEXT("name", REQUIRED, &m->name),
+        FIELD_OBJECT("shape", OPTIONAL, &shape),
+        FIELD_ARRAY("runs", REQUIRED, &runs),
+    };
+    TRY(document_fields(&m->document, fields, ARRAY_LENGTH(fields), arena, err));
+    m->has_shape = json_is_present(&shape);
+    if (m->has_shape) TRY(read_shape(&shape, &m->shape, arena, err));
+    int count = json_length(&runs);
+    if (count > LAYERS_MAX) return json_refuse(&runs, err, "expected at most %d runs, found %d", LAYERS_MAX, count);
+    m->run_count = count;
+    m->runs = TAKE(arena, count, struct layer_run);
+    for (int i = 0; i < count; i++) {
+        struct json run = json_element(&runs, i, arena);
+        TRY(read_run(&run, &m->runs[i], arena, err));
+        m->layer_count += m->runs[i].count;
+    }
+    return model_check(m, err);
+}
+
+// ---- checking
+
+static enum status check_range(const struct model *m, const char *key, int64_t value, int64_t low, int64_t high, struct error *err)
+{
+    if (value >= low && value <= high) return OK;
+    return fail(err, BAD_INPUT, "%s: shape.%s: expected a whole number from %lld to %lld, found %lld", name_of(m), key, (long long)low, (long long)high, (long long)value);
+}
+
+static enum status check_shape(const struct model *m, struct error *err)
+{
+    const struct shape *s = &m->shape;
+    TRY(check_range(m, "hidden", s->hidden, 1, 1 << 20, err));
+    TRY(check_range(m, "ffn", s->ffn, 1, 1 << 22, err));
+    TRY(check_range(m, "heads", s->heads, 1, 1 << 16, err));
+    TRY(check_range(m, "kv_heads", s->kv_heads, 1, 1 << 16, err));
+    TRY(check_range(m, "head_width", s->head_width, 1, 1 << 16, err));
+    TRY(check_range(m, "vocabulary", s->vocabulary, 1, 1 << 26, err));
+    TRY(check_range(m, "positions", s->positions, 0, 1 << 26, err));
+    TRY(check_range(m, "vocabulary_multiple", s->vocabulary_multiple, 0, 1 << 16, err));
+    if (s->heads % s->kv_heads)
+        return fail(err, BAD_INPUT, "%s: shape.kv_heads: expected a divisor of heads %lld, found %lld", name_of(m), (long long)s->heads, (long long)s->kv_heads);
+    if (s->heads * s->head_width > 1 << 22)
+        return fail(err, BAD_INPUT, "%s: shape.head_width: expected heads x head_width of at most 4194304, found %lld", name_of(m), (long long)(s->heads * s->head_width));
+    return OK;
+}
+
+static double measured_total(const struct measured_bytes *b)
+{
+    double sum = (double)b->weight_bytes + (double)b->gradient_bytes + (double)b->optimizer_bytes + (double)b->boundary_bytes;
+    for (int mode = 0; mode < 3; mode++) sum += (double)b->stash_bytes[mode] + (double)b->working_bytes[mode];
+    return sum;
+}
+
+static enum status check_run(const struct model *m, int i, double *bytes, struct error *err)
+{
+    const struct layer_run *run = &m->runs[i];
+    const char *file = name_of(m);
+    if (!run->name || !*run->name) return fail(err, BAD_INPUT, "%s: runs[%d].name: expected a name, found nothing", file, i);
+    for (int k = 0; k < i; k++)
+        if (!strcmp(m->runs[k].name, run->name)) return fail(err, BAD_INPUT, "%s: runs[%d].name: \"%s\" names two runs", file, i, run->name);
+    if (run->count < 1 || run->count > LAYERS_MAX) return fail(err, BAD_INPUT, "%s: runs[%d].count: expected 1 to %d, found %d", file, i, LAYERS_MAX, run->count);
+    if (run->recomputable && (run->kind == LAYER_EMBEDDING || run->kind == LAYER_HEAD || run->kind == LAYER_MEMORY))
+        return fail(err, BAD_INPUT, "%s: runs[%d].recomputable: expected false for kind \"%s\", found true", file, i, layer_kind_names[run->kind]);
+    TRY(run_kind_check(run, i, file, err));
+    if (run->kind != LAYER_MEASURED) {
+        if (!m->has_shape) return fail(err, BAD_INPUT, "%s: key \"shape\" is missing: runs[%d] is of kind \"%s\"", file, i, layer_kind_names[run->kind]);
+        return OK;
+    }
+    if (!run->measured.matrix_rows != !run->measured.matrix_columns)
+        return fail(err, BAD_INPUT, "%s: runs[%d].measured: matrix_rows and matrix_columns: expected both or neither to be 0", file, i);
+    *bytes += run->count * measured_total(&run->measured);
+    if (*bytes > BYTES_SUM_MAX) return fail(err, BAD_INPUT, "%s: runs[%d].measured: the bytes of all layers sum to more than 2^52", file, i);
+    return OK;
+}
+
+enum status model_check(const struct model *m, struct error *err)
+{
+    double bytes = 0;
+    int64_t layers = 0;
+    int embeddings = 0, heads = 0;
+    if (m->has_shape) TRY(check_shape(m, err));
+    if (m->run_count < 1) return fail(err, BAD_INPUT, "%s: runs: expected at least one run, found none", name_of(m));
+    for (int i = 0; i < m->run_count; i++) {
+        TRY(check_run(m, i, &bytes, err));
+        layers += m->runs[i].count;
+        embeddings += m->runs[i].kind == LAYER_EMBEDDING ? m->runs[i].count : 0;
+        heads += m->runs[i].kind == LAYER_HEAD ? m->runs[i].count : 0;
+    }
+    if (layers > LAYERS_MAX || layers != m->layer_count)
+        return fail(err, BAD_INPUT, "%s: runs: expected at most %d layers in all, found %lld", name_of(m), LAYERS_MAX, (long long)layers);
+    if (m->has_shape && m->shape.tied_embeddings && embeddings && heads && m->runs[0].frozen != m->runs[m->run_count - 1].frozen)
+        return fail(err, BAD_INPUT, "%s: runs: an embedding and a head that share a matrix are both frozen or neither", name_of(m));
+    if (embeddings > 1 || heads > 1 || (embeddings && m->runs[0].kind != LAYER_EMBEDDING) || (heads && m->runs[m->run_count - 1].kind != LAYER_HEAD))
+        return fail(err, BAD_INPUT, "%s: runs: an embedding can only be the first layer, a head only the last, and each stands once", name_of(m));
+    return OK;
+}
+
+// ---- writing
+
+static void put_modes(struct json_writer *w, const char *key, const int64_t bytes[3])
+{
+    json_open_flat_object(w, key);
+    for (int mode = 0; mode < 3; mode++) json_put_count(w, recompute_names[mode], bytes[mode]);
+    json_close_object(w);
+}
+
+static void put_shape(struct json_writer *w, const struct shape *s)
+{
+    json_open_object(w, "shape");
+    json_put_count(w, "hidden", s->hidden);
+    json_put_count(w, "ffn", s->ffn);
+    json_put_count(w, "heads", s->heads);
+    json_put_count(w, "kv_heads", s->kv_heads);
+    json_put_count(w, "head_width", s->head_width);
+    json_put_count(w, "vocabulary", s->vocabulary);
+    json_put_count(w, "positions", s->positions);
+    if (s->vocabulary_multiple > 1) json_put_count(w, "vocabulary_multiple", s->vocabulary_multiple);
+    json_put_bool(w, "gated_ffn", s->gated_ffn);
+    json_put_bool(w, "rms_norm", s->rms_norm);
+    json_put_bool(w, "qkv_bias", s->qkv_bias);
+    json_put_bool(w, "linear_bias", s->linear_bias);
+    json_put_bool(w, "dropout", s->dropout);
+    json_put_bool(w, "tied_embeddings", s->tied_embeddings);
+    json_close_object(w);
+}
+
+static void put_run(struct json_writer *w, const struct layer_run *run)
+{
+    const struct measured_bytes *b = &run->measured;
+    bool measured = run->kind == LAYER_MEASURED, parts = measured || run->kind == LAYER_MOE || run->kind == LAYER_MEMORY;
+    if (parts) json_open_object(w, NULL);
+    else json_open_flat_object(w, NULL);
+    json_put_text(w, "name", run->name);
+    json_put_text(w, "kind", layer_kind_names[run->kind]);
+    json_put_count(w, "count", run->count);
+    json_put_bool(w, "recomputable", run->recomputable);
+    if (run->frozen) {
+        json_put_bool(w, "frozen", true);
+        json_put_count(w, "adapter_rank", run->adapter_rank);
+        if (run->weight_bits) json_put_count(w, "weight_bits", run->weight_bits);
+    }
+    if (run->kind == LAYER_MOE) experts_put(w, &run->experts);
+    if (run->kind == LAYER_MEMORY) pool_put(w, &run->pool);
+    if (measured) {
+        json_open_object(w, "measured");
+        json_put_count(w, "weight_bytes", b->weight_bytes);
+        json_put_count(w, "gradient_bytes", b->gradient_bytes);
+        json_put_count(w, "optimizer_bytes", b->optimizer_bytes);
+        put_modes(w, "stash_bytes", b->stash_bytes);
+        put_modes(w, "working_bytes", b->working_bytes);
+        json_put_count(w, "boundary_bytes", b->boundary_bytes);
+        json_put_count(w, "matrix_rows", b->matrix_rows);
+        json_put_count(w, "matrix_columns", b->matrix_columns);
+        json_close_object(w);
+    }
+    json_close_object(w);
+}
+
+enum status model_save(const struct model *m, const char *path, struct arena *arena, struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, "plumbline.model", m->document.sources, m->document.source_count, arena);
+    json_put_text(&w, "name", m->name);
+    if (m->has_shape) put_shape(&w, &m->shape);
+    json_open_array(&w, "runs");
+    for (int i = 0; i < m->run_count; i++) put_run(&w, &m->runs[i]);
+    json_close_array(&w);
+    return document_write(&w, path, err);
+}
+
+int model_run_of(const struct model *m, int layer)
+{
+    int run = 0;
+    assert(layer >= 0 && layer < m->layer_count);
+    while (layer >= m->runs[run].count) layer -= m->runs[run++].count;
+    return run;
+}
+
+bool model_has_gradient(const struct model *m, int run)
+{
+    for (int i = 0; i <= run; i++)
+        if (run_is_trained(&m->runs[i])) return true;
+    return false;
+}

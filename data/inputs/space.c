@@ -1,0 +1,213 @@
+// Walks the space of layouts: one level per key, outermost first, each level's values following from those outside it. The
+// order is part of the format of every document that names a layout by its number.
+#include "data/inputs/space.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "data/inputs/job_parts.h"
+
+enum { VALUES_MAX = 4096 };
+
+struct walk {
+    const struct space *space;
+    const struct space_limits *limits;
+    space_visitor *visit;
+    void *argument;
+    struct layout layout;           // filled up from the outside to the inside
+    int64_t number;
+    bool stopped;
+};
+
+bool layout_equal(const struct layout *a, const struct layout *b)
+{
+    for (int i = 0; i < SLICES_MAX; i++)
+        if (a->slice_count > 1 && a->slices[i] != b->slices[i]) return false;
+    return a->tensor == b->tensor && a->context == b->context && a->data == b->data && a->pipeline == b->pipeline && a->expert == b->expert
+           && a->virtual_stages == b->virtual_stages && a->micro_batch == b->micro_batch && a->schedule == b->schedule
+           && a->sequence_parallel == b->sequence_parallel && a->fused_attention == b->fused_attention
+           && a->gradient_sync == b->gradient_sync && a->fused_embedding_sync == b->fused_embedding_sync && a->zero == b->zero
+           && a->offload_optimizer == b->offload_optimizer && a->barrier == b->barrier
+           && a->local_loss_every == b->local_loss_every && a->slice_count == b->slice_count;
+}
+
+// ---- the values of one key
+
+static int divisors(int64_t n, int64_t above, int *values)
+{
+    int count = 0;
+    for (int64_t i = above + 1; i <= n && i <= DEGREE_MAX && count < VALUES_MAX; i++)
+        if (n % i == 0) values[count++] = (int)i;
+    return count;
+}
+
+static int range(int low, int high, int *values)
+{
+    for (int i = low; i <= high; i++) values[i - low] = i;
+    return high - low + 1;
+}
+
+static bool has_turns(enum schedule_kind kind) { return kind == SCHEDULE_INTERLEAVED || kind == SCHEDULE_LOOPED_BFS; }
+
+// Stages of a rank: what divides its layers, whether the short ranks' or the long ones'.
+static int virtual_values(const struct walk *w, int *values)
+{
+    int p = w->layout.pipeline, low = w->limits->layers / p, high = (w->limits->layers + p - 1) / p, count = 0;
+    for (int v = 2; v <= high && v * p <= STAGES_MAX; v++)
+        if ((low && low % v == 0) || high % v == 0) values[count++] = v;
+    return count;
+}
+
+static int64_t replica_devices(const struct layout *l) { return (int64_t)l->tensor * l->context * l->pipeline; }
+
+// Every value of a key that makes sense given the keys outside it.
+static int all_values(const struct walk *w, enum space_key key, int *values)
+{
+    const struct layout *l = &w->layout;
+    int64_t devices = w->limits->devices;
+    switch (key) {
+    case SPACE_TENSOR: return divisors(devices, 0, values);
+    case SPACE_CONTEXT: return divisors(devices / l->tensor, 0, values);
+    case SPACE_PIPELINE: return divisors(devices / l->tensor / l->context, 0, values);
+    case SPACE_DATA: return divisors(devices / replica_devices(l), 0, values);
+    case SPACE_SCHEDULE: return range(0, SCHEDULE_KIND_COUNT - 1, values);
+    case SPACE_VIRTUAL_STAGES: return virtual_values(w, values);
+    case SPACE_MICRO_BATCH: return divisors(w->limits->global_batch / l->data, 0, values);
+    case SPACE_ZERO: return range(0, 3, values);
+    case SPACE_SLICE_COUNT: values[0] = 2, values[1] = 4, values[2] = 8; return 3;
+    case SPACE_LOCAL_LOSS_EVERY: return range(0, 1, values);
+    default: return range(0, 1, values);
+    }
+}
+
+static int fixed_value(const struct layout *l, enum space_key key)
+{
+    switch (key) {
+    case SPACE_TENSOR: return l->tensor;
+    case SPACE_CONTEXT: return l->context;
+    case SPACE_PIPELINE: return l->pipeline;
+    case SPACE_DATA: return l->data;
+    case SPACE_SCHEDULE: return (int)l->schedule;
+    case SPACE_VIRTUAL_STAGES: return l->virtual_stages;
+    case SPACE_MICRO_BATCH: return l->micro_batch;
+    case SPACE_SEQUENCE_PARALLEL: return l->sequence_parallel;
+    case SPACE_ZERO: return l->zero;
+    case SPACE_GRADIENT_SYNC: return (int)l->gradient_sync;
+    case SPACE_OFFLOAD_OPTIMIZER: return l->offload_optimizer;
+    case SPACE_BARRIER: return l->barrier;
+    case SPACE_FUSED_EMBEDDING_SYNC: return l->fused_embedding_sync;
+    case SPACE_LOCAL_LOSS_EVERY: return l->local_loss_every;
+    case SPACE_SLICE_COUNT: return l->slice_count;
+    case SPACE_KEY_COUNT: break;
+    }
+    assert(!"a key");
+    return 0;
+}
+
+// Equal slices; where the sequence does not divide, the last ones are a token shorter.
+static void set_slices(struct layout *l, int count, int64_t sequence)
+{
+    l->slice_count = count;
+    memset(l->slices, 0, sizeof l->slices);
+    for (int i = 0; i < count && count > 1; i++) l->slices[i] = sequence / count + (i < sequence % count);
+}
+
+static void set_value(struct walk *w, enum space_key key, int value)
+{
+    struct layout *l = &w->layout;
+    switch (key) {
+    case SPACE_TENSOR: l->tensor = value; break;
+    case SPACE_CONTEXT: l->context = value; break;
+    case SPACE_PIPELINE: l->pipeline = value; break;
+    case SPACE_DATA: l->data = value; break;
+    case SPACE_SCHEDULE: l->schedule = (enum schedule_kind)value; break;
+    case SPACE_VIRTUAL_STAGES: l->virtual_stages = value; break;
+    case SPACE_MICRO_BATCH: l->micro_batch = value; break;
+    case SPACE_SEQUENCE_PARALLEL: l->sequence_parallel = value; break;
+    case SPACE_ZERO: l->zero = value; break;
+    case SPACE_GRADIENT_SYNC: l->gradient_sync = (enum gradient_sync)value; break;
+    case SPACE_OFFLOAD_OPTIMIZER: l->offload_optimizer = value; break;
+    case SPACE_BARRIER: l->barrier = value; break;
+    case SPACE_FUSED_EMBEDDING_SYNC: l->fused_embedding_sync = value; break;
+    case SPACE_LOCAL_LOSS_EVERY: l->local_loss_every = value; break;
+    case SPACE_SLICE_COUNT:
+        if (w->space->axes[key].kind != AXIS_FIXED || value == 1) set_slices(l, value, w->limits->sequence);
+        else l->slice_count = value, memcpy(l->slices, w->limits->layout->slices, sizeof l->slices);     // another schedule had none
+        break;
+    case SPACE_KEY_COUNT: break;
+    }
+}
+
+// What the schedule decides by itself: stages a rank, slices.
+static bool schedule_decides(const struct walk *w, enum space_key key, int *value)
+{
+    enum schedule_kind kind = w->layout.schedule;
+    if (key == SPACE_VIRTUAL_STAGES && !has_turns(kind)) return *value = kind == SCHEDULE_ZB_V ? 2 : 1, true;
+    if (key == SPACE_SLICE_COUNT && kind != SCHEDULE_TOKEN_SLICED) return *value = 1, true;
+    return false;
+}
+
+static int values_of(const struct walk *w, enum space_key key, int *values)
+{
+    const struct space_axis *axis = &w->space->axes[key];
+    const struct layout *base = w->limits->layout;
+    int64_t rest = key == SPACE_DATA ? w->limits->devices / replica_devices(&w->layout) : 0;
+    if (schedule_decides(w, key, &values[0])) return 1;
+    if (key == SPACE_MICRO_BATCH && w->limits->global_batch % w->layout.data) return values[0] = base->micro_batch, 1;
+    if (axis->kind == AXIS_LIST) {
+        memcpy(values, axis->values, (size_t)axis->count * sizeof *values);
+        return axis->count;
+    }
+    if (axis->kind == AXIS_FIXED) return values[0] = fixed_value(base, key), 1;
+    if (key == SPACE_DATA && !w->space->fewer_devices) return values[0] = (int)rest, rest <= DEGREE_MAX;
+    return all_values(w, key, values);
+}
+
+// The degrees so far divide the cluster's devices; all four of them make them up, unless fewer may be used.
+static bool devices_fit(const struct walk *w, enum space_key key)
+{
+    int64_t used = w->layout.tensor;
+    if (key >= SPACE_CONTEXT) used *= w->layout.context;
+    if (key >= SPACE_PIPELINE) used *= w->layout.pipeline;
+    if (key >= SPACE_DATA) used *= w->layout.data;
+    if (used > w->limits->devices || w->limits->devices % used) return false;
+    return key != SPACE_DATA || w->space->fewer_devices || used == w->limits->devices;
+}
+
+static void walk_key(struct walk *w, int key)
+{
+    int values[VALUES_MAX];
+    if (key == SPACE_KEY_COUNT) {
+        w->stopped = !w->visit(w->argument, w->number++, &w->layout);
+        return;
+    }
+    int count = values_of(w, (enum space_key)key, values);
+    for (int i = 0; i < count && !w->stopped; i++) {
+        set_value(w, (enum space_key)key, values[i]);
+        if (key > SPACE_DATA || devices_fit(w, (enum space_key)key)) walk_key(w, key + 1);
+    }
+}
+
+int64_t space_each(const struct space *space, const struct space_limits *limits, space_visitor *visit, void *argument)
+{
+    struct walk w = {.space = space, .limits = limits, .visit = visit, .argument = argument, .layout = *limits->layout};
+    walk_key(&w, 0);
+    return w.number;
+}
+
+struct finding { const struct layout *layout; int64_t number; };
+
+static bool look(void *argument, int64_t number, const struct layout *layout)
+{
+    struct finding *f = argument;
+    if (layout_equal(layout, f->layout)) f->number = number;
+    return f->number < 0;
+}
+
+bool space_contains(const struct space *space, const struct space_limits *limits, const struct layout *layout, int64_t *number)
+{
+    struct finding f = {layout, -1};
+    space_each(space, limits, look, &f);
+    if (number) *number = f.number;
+    return f.number >= 0;
+}

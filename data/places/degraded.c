@@ -1,0 +1,62 @@
+// Links that are slower (or faster) than the cluster says otherwise: a factor on the bandwidth of an ordered pair of nodes,
+// whatever joins them, so that what was measured stays in the document as it was measured.
+#include "data/places/places.h"
+
+#include "data/places/cluster_parts.h"
+
+static size_t pair_of(const struct places *p, int from, int to) { return (size_t)from * (size_t)p->node_count + (size_t)to; }
+
+double places_factor(const struct places *p, int from, int to)
+{
+    return p->factors ? p->factors[pair_of(p, from, to)] : 1;
+}
+
+enum status places_degraded_get(struct places *p, const struct json *array, struct arena *arena, struct error *err)
+{
+    size_t pairs = (size_t)p->node_count * (size_t)p->node_count;
+    bool *seen = TAKE(arena, pairs, bool);
+    if (!json_length(array)) return OK;
+    p->factors = TAKE(arena, pairs, double);
+    for (size_t i = 0; i < pairs; i++) p->factors[i] = 1;
+    for (int i = 0; i < json_length(array); i++) {
+        struct json element = json_element(array, i, arena);
+        const char *names[2] = {NULL, NULL};
+        int ends[2];
+        double factor = 1;
+        struct json_field fields[] = {
+            FIELD_TEXT("from", REQUIRED, &names[0]),
+            FIELD_TEXT("to", REQUIRED, &names[1]),
+            FIELD_NUMBER("factor", REQUIRED, &factor, PLACES_FACTOR_LEAST, PLACES_FACTOR_MOST),
+        };
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+        for (int k = 0; k < 2; k++) {
+            ends[k] = places_find(p, names[k]);
+            if (ends[k] < 0) return json_refuse(&element, err, "%s: expected the name of a node, found \"%.60s\"", k ? "to" : "from", names[k]);
+        }
+        if (ends[0] == ends[1]) return json_refuse(&element, err, "expected two different nodes, found \"%.60s\" twice", names[0]);
+        size_t pair = pair_of(p, ends[0], ends[1]);
+        if (seen[pair]) return json_refuse(&element, err, "\"%.60s\" to \"%.60s\" stands twice", names[0], names[1]);
+        seen[pair] = true;
+        p->factors[pair] = factor;
+    }
+    return OK;
+}
+
+void places_degraded_put(struct json_writer *w, const struct places *p)
+{
+    bool any = false;
+    for (int i = 0; i < p->node_count && !any; i++)
+        for (int k = 0; k < p->node_count; k++) any = any || places_factor(p, i, k) != 1;
+    if (!any) return;
+    json_open_array(w, "degraded");
+    for (int i = 0; i < p->node_count; i++)
+        for (int k = 0; k < p->node_count; k++) {
+            if (places_factor(p, i, k) == 1) continue;
+            json_open_flat_object(w, NULL);
+            json_put_text(w, "from", p->nodes[i].name);
+            json_put_text(w, "to", p->nodes[k].name);
+            json_put_number(w, "factor", places_factor(p, i, k));
+            json_close_object(w);
+        }
+    json_close_array(w);
+}

@@ -1,0 +1,155 @@
+// The placement of a plan: read and written as names of nodes.
+#include "data/inputs/job_parts.h"
+#include "data/inputs/model.h"
+#include "data/results/plan_parts.h"
+
+static enum status read_modes(const struct json *array, const struct plan *p, int replica, struct arena *arena, struct error *err)
+{
+    struct plan_placement *x = p->placement;
+    if (json_length(array) != p->stage_count) return json_refuse(array, err, "expected %d stages, found %d", p->stage_count, json_length(array));
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        struct json element = json_element(array, stage, arena);
+        int at = replica * p->stage_count + stage;
+        struct json_field fields[] = {
+            FIELD_NAME("recompute", REQUIRED, &x->recompute[at], recompute_names),
+            FIELD_INT("recomputed_layers", OPTIONAL, &x->recomputed_layers[at], 0, LAYERS_MAX),
+            FIELD_COUNT("send_forward_ns", OPTIONAL, &x->send_forward_ns[at], 0, JSON_COUNT_MAX),
+            FIELD_COUNT("send_backward_ns", OPTIONAL, &x->send_backward_ns[at], 0, JSON_COUNT_MAX),
+        };
+        x->send_forward_ns[at] = x->send_backward_ns[at] = -1;
+        TRY(JSON_FIELDS(&element, fields, arena, err));
+    }
+    return OK;
+}
+
+static enum status read_replica(const struct json *object, const struct plan *p, int replica, struct arena *arena, struct error *err)
+{
+    struct plan_placement *x = p->placement;
+    struct json nodes = {0}, modes = {0};
+    const char **names;
+    int count, micro_batches = 0;
+    struct json_field fields[] = {
+        FIELD_INT("micro_batches", OPTIONAL, &micro_batches, 1, MICRO_BATCHES_MAX),
+        FIELD_ARRAY("nodes", REQUIRED, &nodes),
+        FIELD_ARRAY("stages", REQUIRED, &modes),
+        FIELD_COUNT("iteration_ns", REQUIRED, &x->iteration_ns[replica], 0, JSON_COUNT_MAX),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    if (replica > 0 && (micro_batches > 0) != (x->micro_batches != NULL)) return json_refuse(object, err, "micro_batches: expected it of all replicas or of none");
+    if (micro_batches && !x->micro_batches) x->micro_batches = TAKE(arena, x->replica_count, int);
+    if (micro_batches) x->micro_batches[replica] = micro_batches;
+    TRY(read_modes(&modes, p, replica, arena, err));
+    TRY(json_texts(&nodes, &names, &count, arena, err));
+    if (count != x->rank_count) return json_refuse(&nodes, err, "expected the names of %d nodes, one for each rank, found %d", x->rank_count, count);
+    for (int rank = 0; rank < count; rank++) x->nodes[replica * x->rank_count + rank] = names[rank];
+    return OK;
+}
+
+// Every replica once.
+static enum status read_ring(const struct json *array, struct plan_placement *x, int stage, struct arena *arena, struct error *err)
+{
+    int64_t *values;
+    int count;
+    bool *seen = TAKE(arena, x->replica_count, bool);
+    TRY(json_expect(array, JSON_ARRAY, err));
+    TRY(json_counts(array, 0, x->replica_count - 1, &values, &count, arena, err));
+    if (count != x->replica_count) return json_refuse(array, err, "expected %d replicas, found %d", x->replica_count, count);
+    for (int at = 0; at < count; at++) {
+        if (seen[values[at]]) return json_refuse(array, err, "replica %d stands twice", (int)values[at]);
+        seen[values[at]] = true;
+        x->rings[stage * x->replica_count + at] = (int)values[at];
+    }
+    return OK;
+}
+
+static enum status read_pipette(const struct json *object, struct plan_placement *x, struct arena *arena, struct error *err)
+{
+    if (!json_is_present(object)) return OK;
+    x->pipette = TAKE(arena, 1, struct plan_pipette);
+    struct json_field fields[] = {
+        FIELD_COUNT("hops_ns", REQUIRED, &x->pipette->hops_ns, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("ring_ns", REQUIRED, &x->pipette->ring_ns, 0, JSON_COUNT_MAX),
+        FIELD_COUNT("inner_ns", REQUIRED, &x->pipette->inner_ns, 0, JSON_COUNT_MAX),
+    };
+    return JSON_FIELDS(object, fields, arena, err);
+}
+
+enum status plan_placement_get(const struct json *object, struct plan *p, struct arena *arena, struct error *err)
+{
+    struct plan_placement *x = p->placement = TAKE(arena, 1, struct plan_placement);
+    struct json replicas = {0}, rings = {0}, pipette = {0};
+    x->replica_count = p->layout.data;
+    x->rank_count = p->layout.pipeline;
+    struct json_field fields[] = {
+        FIELD_ARRAY("replicas", REQUIRED, &replicas),
+        FIELD_ARRAY("rings", REQUIRED, &rings),
+        FIELD_INT("slowest", REQUIRED, &x->slowest, 0, x->replica_count - 1),
+        FIELD_OBJECT("pipette", OPTIONAL, &pipette),
+    };
+    TRY(JSON_FIELDS(object, fields, arena, err));
+    TRY(read_pipette(&pipette, x, arena, err));
+    if (json_length(&replicas) != x->replica_count) return json_refuse(&replicas, err, "expected %d replicas, found %d", x->replica_count, json_length(&replicas));
+    if (json_length(&rings) != p->stage_count) return json_refuse(&rings, err, "expected %d rings, one for each stage, found %d", p->stage_count, json_length(&rings));
+    x->nodes = TAKE(arena, x->replica_count * x->rank_count, const char *);
+    x->recompute = TAKE(arena, x->replica_count * p->stage_count, int);
+    x->recomputed_layers = TAKE(arena, x->replica_count * p->stage_count, int);
+    x->send_forward_ns = TAKE(arena, x->replica_count * p->stage_count, int64_t);
+    x->send_backward_ns = TAKE(arena, x->replica_count * p->stage_count, int64_t);
+    x->iteration_ns = TAKE(arena, x->replica_count, int64_t);
+    x->rings = TAKE(arena, p->stage_count * x->replica_count, int);
+    for (int replica = 0; replica < x->replica_count; replica++) {
+        struct json element = json_element(&replicas, replica, arena);
+        TRY(read_replica(&element, p, replica, arena, err));
+    }
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        struct json element = json_element(&rings, stage, arena);
+        TRY(read_ring(&element, x, stage, arena, err));
+    }
+    return OK;
+}
+
+static void put_stage(struct json_writer *w, const struct plan_placement *x, int at)
+{
+    json_open_flat_object(w, NULL);
+    json_put_text(w, "recompute", recompute_names[x->recompute[at]]);
+    json_put_count(w, "recomputed_layers", x->recomputed_layers[at]);
+    if (x->send_forward_ns[at] >= 0) json_put_count(w, "send_forward_ns", x->send_forward_ns[at]);
+    if (x->send_backward_ns[at] >= 0) json_put_count(w, "send_backward_ns", x->send_backward_ns[at]);
+    json_close_object(w);
+}
+
+void plan_placement_put(struct json_writer *w, const struct plan *p)
+{
+    const struct plan_placement *x = p->placement;
+    json_open_object(w, "placement");
+    json_open_array(w, "replicas");
+    for (int replica = 0; replica < x->replica_count; replica++) {
+        json_open_object(w, NULL);
+        if (x->micro_batches) json_put_count(w, "micro_batches", x->micro_batches[replica]);
+        json_open_flat_array(w, "nodes");
+        for (int rank = 0; rank < x->rank_count; rank++) json_put_text(w, NULL, x->nodes[replica * x->rank_count + rank]);
+        json_close_array(w);
+        json_open_flat_array(w, "stages");
+        for (int stage = 0; stage < p->stage_count; stage++) put_stage(w, x, replica * p->stage_count + stage);
+        json_close_array(w);
+        json_put_count(w, "iteration_ns", x->iteration_ns[replica]);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    json_open_array(w, "rings");
+    for (int stage = 0; stage < p->stage_count; stage++) {
+        json_open_flat_array(w, NULL);
+        for (int at = 0; at < x->replica_count; at++) json_put_count(w, NULL, x->rings[stage * x->replica_count + at]);
+        json_close_array(w);
+    }
+    json_close_array(w);
+    json_put_count(w, "slowest", x->slowest);
+    if (x->pipette) {
+        json_open_flat_object(w, "pipette");
+        json_put_count(w, "hops_ns", x->pipette->hops_ns);
+        json_put_count(w, "ring_ns", x->pipette->ring_ns);
+        json_put_count(w, "inner_ns", x->pipette->inner_ns);
+        json_close_object(w);
+    }
+    json_close_object(w);
+}

@@ -1,0 +1,43 @@
+// What a layout fixes of the graph: which operations a priced problem's graph has (what no price could make longer than zero
+// is left out), and where the stages stand.
+#include <assert.h>
+
+#include "data/priced/priced.h"
+#include "data/schedule/schedule.h"
+
+struct schedule_request schedule_request_of(const struct priced *p)
+{
+    const struct layout *l = &p->layout;
+    struct schedule_request r = {
+        .kind = l->schedule, .stage_count = p->stage_count, .rank_count = p->rank_count, .virtual_stages = l->virtual_stages,
+        .slice_count = p->slice_count, .micro_batches = p->micro_batches, .local_loss_every = l->local_loss_every,
+        .barrier = l->barrier, .sync_overlapped = l->gradient_sync == SYNC_OVERLAPPED, .epilogue = priced_uses_epilogue(p),
+        .sync = priced_uses_sync(p), .optimizer = priced_uses_optimizer(p), .embedding_sync = p->has_embedding_sync,
+    };
+    for (int part = 0; part < PART_COUNT; part++) r.parts[part] = priced_uses_part(p, (enum transfer_part)part);
+    return r;
+}
+
+// ZB-V folds the pipeline at its end; all others wind it round the ranks.
+int schedule_rank_of(const struct schedule_request *r, int stage)
+{
+    int turn = stage / r->rank_count, place = stage % r->rank_count;
+    return r->kind == SCHEDULE_ZB_V && turn % 2 ? r->rank_count - 1 - place : place;
+}
+
+int schedule_stage_of(const struct schedule_request *r, int rank, int turn)
+{
+    int place = r->kind == SCHEDULE_ZB_V && turn % 2 ? r->rank_count - 1 - rank : rank;
+    return turn * r->rank_count + place;
+}
+
+bool schedule_is_inner(const struct schedule_request *r, int boundary)
+{
+    assert(boundary >= 0 && boundary + 1 < r->stage_count);
+    return schedule_rank_of(r, boundary) == schedule_rank_of(r, boundary + 1);
+}
+
+bool schedule_is_local(const struct schedule_request *r, int boundary)
+{
+    return r->local_loss_every > 0 && (boundary + 1) % r->local_loss_every == 0;
+}

@@ -1,0 +1,238 @@
+// The enumeration of choices: for every stage all layer counts (or intervals), groups, recompute modes and compression
+// options that the job allows; filtered by rules, then by memory, then rid of dominated ones. A series of first_layers
+// choices that goes for one reason is noted once, by the one nearest to staying, so that the list stays readable.
+#include "formulate/choices/choices.h"
+
+#include <assert.h>
+
+#include "formulate/choices/parts.h"
+
+const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
+
+static bool by_position(const struct priced *p)
+{
+    const struct priced_run *runs = p->runs;
+    int last = p->run_count - 1;
+    bool ends_single = last == 0 || (last == 1 && (runs[0].count == 1 || runs[1].count == 1))
+                    || (last == 2 && runs[0].count == 1 && runs[2].count == 1);
+    if (!ends_single) return true;
+    // A stage's buffers depend on the message before it; they are the same wherever the stage stands only if the first
+    // layer's message is like the others'.
+    if (last > 0 && runs[0].count == 1 && p->stage_count > 1 && runs[0].cut != runs[1].cut) return true;
+    // A middle stage of the count form does not know its place.
+    for (int i = 0; i < p->rule_count; i++) {
+        const struct rule *r = &p->rules[i];
+        if (r->holds_first < 0 && r->holds_last < 0) continue;
+        if (r->stage < 0 ? p->stage_count > 2 : r->stage > 0 && r->stage < p->stage_count - 1) return true;
+    }
+    return false;
+}
+
+void choices_note_removed(struct choices *c, int stage, const struct choice *choice, enum removal removal, int64_t amount)
+{
+    if (c->removed_count == c->removed_capacity) {
+        int capacity = 2 * c->removed_capacity + 64;
+        c->removed = arena_grow(c->arena, c->removed, (size_t)c->removed_count, (size_t)capacity, sizeof *c->removed);
+        c->removed_capacity = capacity;
+    }
+    c->removed[c->removed_count++] = (struct removed_choice){stage, *choice, removal, amount};
+}
+
+// ---- one bucket: the choices of a stage with the same layers, group and boundary option
+
+struct bucket {
+    struct choices *c;
+    int stage;
+    struct choice *items;       // that fit, none dominated by another
+    int count, capacity;
+};
+
+// True if one in the bucket dominates x; else those that x dominates leave. Of two equal ones the earlier stays.
+static bool settle(struct bucket *b, const struct choice *x)
+{
+    for (int i = 0; i < b->count; i++)
+        if (choice_dominates(b->c, &b->items[i], x)) return true;
+    int kept = 0;
+    for (int i = 0; i < b->count; i++) {
+        if (choice_dominates(b->c, x, &b->items[i]))
+            choices_note_removed(b->c, b->stage, &b->items[i], REMOVED_BY_DOMINANCE, 0);
+        else b->items[kept++] = b->items[i];
+    }
+    b->count = kept;
+    assert(b->count < b->capacity);
+    b->items[b->count++] = *x;
+    return false;
+}
+
+// What became of a choice: -1 it stays in the bucket, else the removal; *amount as in struct removed_choice.
+static int try_choice(struct bucket *b, struct choice *x, int64_t *amount)
+{
+    *amount = choice_broken_rule(b->c, b->stage, x);
+    if (*amount >= 0) return REMOVED_BY_RULE;
+    choice_evaluate(b->c, b->stage, x);
+    *amount = choice_excess_bytes(b->c, b->stage, x);
+    if (*amount > 0) return REMOVED_BY_MEMORY;
+    *amount = 0;
+    return settle(b, x) ? REMOVED_BY_DOMINANCE : -1;
+}
+
+static void try_mode(struct bucket *b, struct choice x, enum recompute mode)
+{
+    int64_t amount;
+    x.recompute = mode;
+    int removal = try_choice(b, &x, &amount);
+    if (removal < 0) return;
+    if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, &x);
+    choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
+}
+
+// Whether more recomputation never needs more stash; so it is wherever the numbers make sense.
+static bool stash_falls(const struct priced *p)
+{
+    for (int r = 0; r < p->run_count; r++)
+        if (p->runs[r].recomputable && p->runs[r].stash_bytes[RECOMPUTE_FULL] > p->runs[r].stash_bytes[RECOMPUTE_NONE])
+            return false;
+    return true;
+}
+
+// The least k in [1, recomputable] that may fit: below it even without its working bytes, the only part that can grow
+// with k, the choice is too large.
+static int least_possible(struct bucket *b, struct choice x, int recomputable)
+{
+    int low = 1, high = recomputable;
+    if (!stash_falls(b->c->priced)) return 1;
+    while (low < high) {
+        x.recomputed_layers = low + (high - low) / 2;
+        choice_evaluate(b->c, b->stage, &x);
+        if (choice_resident_excess_bytes(b->c, b->stage, &x) > 0) low = x.recomputed_layers + 1;
+        else high = x.recomputed_layers;
+    }
+    return low;
+}
+
+static void try_first_layers(struct bucket *b, struct choice x, int recomputable)
+{
+    x.recompute = RECOMPUTE_FIRST_LAYERS;
+    if (recomputable < 1) return;
+    bool barred = choice_broken_rule(b->c, b->stage, &x) >= 0;       // a rule says the same of every k
+    int least = barred ? 1 : least_possible(b, x, recomputable), last_removal = -1;
+    for (int k = least > 1 ? least - 1 : 1; k <= recomputable; k++) {
+        int64_t amount;
+        x.recomputed_layers = k;
+        int removal = try_choice(b, &x, &amount);
+        if (removal == REMOVED_BY_RULE) choice_evaluate(b->c, b->stage, &x);
+        if (removal >= 0) {
+            struct removed_choice *noted = b->c->removed_count ? &b->c->removed[b->c->removed_count - 1] : NULL;
+            if (removal != last_removal) choices_note_removed(b->c, b->stage, &x, (enum removal)removal, amount);
+            else if (amount < noted->amount) *noted = (struct removed_choice){b->stage, x, (enum removal)removal, amount};
+        }
+        last_removal = removal;
+        // Where one k fits, recomputing more only makes the backward longer; unless it makes room for other stages.
+        if (barred || (removal == REMOVED_BY_DOMINANCE && b->c->virtual_stages == 1)) return;
+    }
+}
+
+// An option below the least rank is not offered.
+static bool offered(const struct priced *p, int rank) { return rank == 0 || rank >= p->budget.rank_min; }
+
+static void fill_bucket(struct bucket *b, struct choice x)
+{
+    const struct priced *p = b->c->priced;
+    int recomputable = span_recomputable(p, choice_first_layer(b->c, b->stage, &x), x.layer_count);
+    for (x.gradient_option = 0; x.gradient_option < p->gradient_option_count; x.gradient_option++) {
+        if (!offered(p, p->gradient_options[x.gradient_option].rank)) continue;
+        try_mode(b, x, RECOMPUTE_NONE);
+        if (p->recompute[RECOMPUTE_SELECTIVE]) try_mode(b, x, RECOMPUTE_SELECTIVE);
+        if (p->recompute[RECOMPUTE_FULL]) try_mode(b, x, RECOMPUTE_FULL);       // before its equal, first_layers of all
+        if (p->recompute[RECOMPUTE_FIRST_LAYERS]) try_first_layers(b, x, recomputable);
+    }
+}
+
+// ---- stages
+
+struct stage_list { struct choice *items; int count, capacity; };
+
+static void keep_bucket(struct stage_list *list, struct bucket *b)
+{
+    if (list->count + b->count > list->capacity) {
+        int capacity = 2 * (list->count + b->count) + 64;
+        list->items = arena_grow(b->c->arena, list->items, (size_t)list->count, (size_t)capacity, sizeof *list->items);
+        list->capacity = capacity;
+    }
+    for (int i = 0; i < b->count; i++) list->items[list->count++] = b->items[i];
+    b->count = 0;
+}
+
+// Whether a rank may stand on the group. With places a group's slots are what one pipeline has of it at the least.
+static bool has_room(const struct priced *p, int group)
+{
+    bool room = p->groups[group].slots > 0;
+    for (int i = 0; p->places && i < p->places->node_count; i++) room = room || (p->places->nodes[i].group == group && p->places->nodes[i].slots > 0);
+    return room;
+}
+
+// All groups and boundary options of one span of layers.
+static void enumerate_span(struct stage_list *list, struct bucket *b, int first_layer, int layer_count)
+{
+    const struct priced *p = b->c->priced;
+    struct choice x = {.first_layer = first_layer, .layer_count = layer_count};
+    for (x.group = 0; x.group < p->group_count; x.group++) {
+        if (p->groups[x.group].excluded || !has_room(p, x.group)) continue;
+        int options = choice_sends_backward(b->c, b->stage) ? p->boundary_option_count : 1;
+        for (x.boundary_option = 0; x.boundary_option < options; x.boundary_option++) {
+            if (!offered(p, p->boundary_options[x.boundary_option].rank)) continue;
+            fill_bucket(b, x);
+            keep_bucket(list, b);
+        }
+    }
+}
+
+static void enumerate_stage(struct bucket *b, struct stage_list *list)
+{
+    const struct priced *p = b->c->priced;
+    int s = b->stage, stages = p->stage_count, layers = p->layer_count, most = layers - stages + 1;
+    if (!b->c->by_position) {
+        for (int n = stages == 1 ? layers : 1; n <= most; n++) enumerate_span(list, b, -1, n);
+        return;
+    }
+    // Every stage before and behind holds a layer at least; the first starts, the last ends the model.
+    for (int first = s; first <= (s ? layers - stages + s : 0); first++)
+        for (int end = s == stages - 1 ? layers : first + 1; end <= layers - (stages - 1 - s); end++)
+            enumerate_span(list, b, first, end - first);
+}
+
+enum status choices_build(struct choices *c, const struct priced *priced, const struct schedule *schedule,
+    struct arena *arena, struct error *err)
+{
+    assert(priced->stage_count == schedule->request.stage_count);
+    *c = (struct choices){.priced = priced, .schedule = schedule, .by_position = by_position(priced), .arena = arena,
+        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
+    choices_prepare_ranks(c);
+    c->stages = TAKE(arena, priced->stage_count, struct stage_choices);
+    struct bucket bucket = {.c = c, .capacity = priced->gradient_option_count * (priced->layer_count + 3)};
+    bucket.items = TAKE(arena, bucket.capacity, struct choice);
+    int64_t total = 0;
+    for (int s = 0; s < priced->stage_count; s++) {
+        struct stage_list list = {0};
+        bucket.stage = s;
+        enumerate_stage(&bucket, &list);
+        c->stages[s] = (struct stage_choices){list.items, list.count};
+        total += list.count;
+        if (total > 20 * 1000 * 1000)
+            return fail(err, UNAVAILABLE, "more than 20 million choices: too many layers, stages and options together");
+    }
+    return OK;
+}
+
+void choices_remove(struct choices *c, bool *const *keep, int64_t *const *amount, enum removal removal)
+{
+    for (int s = 0; s < c->priced->stage_count; s++) {
+        struct stage_choices *stage = &c->stages[s];
+        int kept = 0;
+        for (int i = 0; i < stage->count; i++) {
+            if (keep[s][i]) stage->items[kept++] = stage->items[i];
+            else choices_note_removed(c, s, &stage->items[i], removal, amount ? amount[s][i] : 0);
+        }
+        stage->count = kept;
+    }
+}

@@ -1,0 +1,159 @@
+// The period of a graph that is repeated for ever: the greatest length per lap over its cycles, each lap being one
+// iteration. Exact: a cycle's ratio length / laps is a candidate; with all inputs' times reduced by it once a lap, the
+// longest paths between them are relaxed until nothing rises any more, which proves that no cycle has a greater ratio, or
+// until they close a cycle that has: the next candidate (Lawler's test with a cycle's own ratio in place of a bisection).
+#include <assert.h>
+#include <string.h>
+
+#include "formulate/graph/longest_graph.h"
+
+__extension__ typedef __int128 wide;        // times are multiplied by the laps of the candidate
+
+static const wide never = -((wide)1 << 120);
+
+struct period {
+    wide *end;              // [node]
+    int *origin;            // [node]: the input that its longest path comes from
+    wide *input;            // [input]: what a cycle that starts anywhere has gained on the candidate when it gets there
+    int *from;              // [input]: over which it got there, -1: nothing rose it yet
+    int64_t *length;        // [input]: of that lap
+    int *seen, *cycle, *best_cycle;     // [input]
+};
+
+struct ratio { int64_t length; int laps; };
+
+struct period *period_open(const struct graph *g, struct arena *arena)
+{
+    struct period *p = TAKE(arena, 1, struct period);
+    *p = (struct period){TAKE(arena, g->node_count, wide),     TAKE(arena, g->node_count, int),
+                         TAKE(arena, g->input_count, wide),    TAKE(arena, g->input_count, int),
+                         TAKE(arena, g->input_count, int64_t), TAKE(arena, g->input_count, int),
+                         TAKE(arena, g->input_count, int),     TAKE(arena, g->input_count, int)};
+    return p;
+}
+
+// One iteration from the inputs' times on, all times multiplied by `scale`.
+static void walk_wide(struct graph *g, int scale)
+{
+    struct period *p = g->period;
+    p->end[0] = never;
+    for (int i = 0; i < g->input_count; i++) {
+        p->end[1 + i] = p->input[i];
+        p->origin[1 + i] = i;
+    }
+    for (int i = 1 + g->input_count; i < g->node_count; i++) {
+        const struct node *n = &g->nodes[i];
+        wide plain = p->end[n->plain], weighted = p->end[n->weighted] + (wide)g->durations[n->weight] * scale;
+        bool over = weighted > plain;
+        p->end[i] = (over ? weighted : plain) + (wide)g->durations[n->symbol] * scale;
+        p->origin[i] = p->origin[over ? n->weighted : n->plain];
+    }
+}
+
+// A cycle among from[], if there is one: its inputs, in reverse, in cycle[]. Returns its laps, or 0.
+static int find_cycle(const struct graph *g)
+{
+    struct period *p = g->period;
+    memset(p->seen, 0, (size_t)g->input_count * sizeof *p->seen);
+    for (int start = 0; start < g->input_count; start++) {
+        int at = start, laps = 0;
+        while (at >= 0 && !p->seen[at]) {
+            p->seen[at] = start + 1;
+            at = p->from[at];
+        }
+        if (at < 0 || p->seen[at] != start + 1) continue;
+        for (int i = at; laps == 0 || i != at; i = p->from[i]) p->cycle[laps++] = i;
+        return laps;
+    }
+    return 0;
+}
+
+// Relaxes once: the inputs that a lap over the candidate's ratio would raise. Whether any rose.
+static bool relax(struct graph *g, struct ratio r)
+{
+    struct period *p = g->period;
+    bool rose = false;
+    walk_wide(g, r.laps);
+    wide *next = p->end;        // of the inputs: their nodes have been walked
+    for (int i = 0; i < g->input_count; i++) next[1 + i] = p->input[i];
+    for (int i = 0; i < g->carried_count; i++) {
+        struct carried c = g->carried[i];
+        wide end = p->end[c.node] - r.length;
+        if (end <= next[1 + c.input] || end < never / 2) continue;      // the latter: nothing leads there
+        int origin = p->origin[c.node];
+        next[1 + c.input] = end;
+        p->from[c.input] = origin;
+        p->length[c.input] = (int64_t)((p->end[c.node] - p->input[origin]) / r.laps);
+        rose = true;
+    }
+    for (int i = 0; i < g->input_count; i++) p->input[i] = next[1 + i];
+    return rose;
+}
+
+static struct ratio ratio_of_cycle(const struct period *p, int laps)
+{
+    struct ratio r = {0, laps};
+    for (int i = 0; i < laps; i++) r.length += p->length[p->cycle[i]];
+    return r;
+}
+
+// The counts of one lap's longest path from an input to another.
+static void count_lap(struct graph *g, int from, int to, int *counts)
+{
+    struct period *p = g->period;
+    for (int i = 0; i < g->input_count; i++) p->input[i] = i == from ? 0 : never;
+    walk_wide(g, 1);
+    int at = -1;
+    for (int i = 0; i < g->carried_count; i++)
+        if (g->carried[i].input == to && (at < 0 || p->end[g->carried[i].node] > p->end[at])) at = g->carried[i].node;
+    while (at != 1 + from) {
+        const struct node *n = &g->nodes[at];
+        bool over = p->end[n->weighted] + (wide)g->durations[n->weight] > p->end[n->plain];
+        path_memory_note(g, at, over);
+        counts[n->symbol]++;
+        if (over) counts[n->weight]++;
+        at = over ? n->weighted : n->plain;
+    }
+}
+
+// Any times will do to start from; those of the candidate before are near the end, if its laps are the same.
+static void start_over(const struct graph *g, bool afresh)
+{
+    for (int i = 0; i < g->input_count; i++) {
+        if (afresh) g->period->input[i] = 0;
+        g->period->from[i] = -1;
+    }
+}
+
+// The greatest ratio; its cycle's inputs, in reverse, in best_cycle[].
+static struct ratio greatest_ratio(struct graph *g)
+{
+    struct period *p = g->period;
+    struct ratio best = {-1, 1};        // below every cycle's
+    start_over(g, true);
+    for (int laps = 1; laps > 0;) {
+        laps = 0;
+        while (laps == 0 && relax(g, best)) laps = find_cycle(g);
+        start_over(g, laps != best.laps);
+        if (laps > 0) best = ratio_of_cycle(p, laps);
+        memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
+    }
+    assert(best.length >= 0);
+    return best;
+}
+
+int64_t graph_period(struct graph *g, const int64_t *durations, int *counts)
+{
+    memcpy(g->durations, durations, (size_t)g->symbol_count * sizeof *durations);
+    struct ratio r = greatest_ratio(g);
+    if (counts) {
+        memset(g->counts, 0, ((size_t)g->symbol_count + 1) * sizeof *g->counts);
+        path_memory_begin(g);
+        for (int i = 0; i < r.laps; i++)
+            count_lap(g, g->period->best_cycle[(i + 1) % r.laps], g->period->best_cycle[i], g->counts);
+        memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
+        counts[g->symbol_count] = r.laps;
+        path_memory_end(g, counts);
+    }
+    return r.length / r.laps + (r.length % r.laps > 0);
+}

@@ -1,0 +1,88 @@
+// Objectives as graphs (docs/FORMULAS.md 9 and 17). A load is the length of a chain of its own, so the least greatest load is
+// the least longest path of the simplest graph there is, and needs no engine beside the one for iteration times.
+#include "formulate/graph/objective.h"
+
+#include "data/results/bound.h"
+#include "formulate/choices/parts.h"
+
+// Every stream so many times behind itself.
+static void repeat_streams(struct schedule *s, int times, struct arena *arena)
+{
+    struct operation *operations = TAKE(arena, (size_t)s->operation_count * (size_t)times, struct operation);
+    int count = 0;
+    for (int i = 0; i < s->stream_count; i++) {
+        struct stream *stream = &s->streams[i];
+        int *repeated = TAKE(arena, (size_t)stream->count * (size_t)times, int);
+        for (int k = 0; k < stream->count * times; k++) {
+            operations[count] = s->operations[stream->operations[k % stream->count]];
+            repeated[k] = count++;
+        }
+        stream->operations = repeated;
+        stream->count *= times;
+    }
+    s->operations = operations;
+    s->operation_count = count;
+}
+
+static enum status make_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, int times, struct arena *arena, struct error *err)
+{
+    struct schedule load;
+    if (p->objective != OBJECTIVE_MAX_LOAD) return graph_compile(graph, schedule, arena, err);
+    TRY(schedule_build_load(&load, &schedule->request, arena, err));
+    if (times > 1) repeat_streams(&load, times, arena);
+    return graph_compile(graph, &load, arena, err);
+}
+
+enum status objective_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    return make_graph(graph, p, schedule, 1, arena, err);
+}
+
+enum status objective_batch_graph(struct graph **graph, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    return make_graph(graph, p, schedule, p->micro_batches, arena, err);
+}
+
+static struct choice choice_of(const struct plan_stage *s)
+{
+    return (struct choice){.first_layer = s->first_layer, .layer_count = s->layer_count, .group = s->group, .recompute = s->recompute,
+                           .recomputed_layers = s->recomputed_layers, .gradient_option = s->gradient_option, .boundary_option = s->boundary_option};
+}
+
+int64_t objective_iteration_ns(const struct plan *plan, const struct priced *p, const struct schedule *schedule, struct graph *graph, struct arena *arena)
+{
+    struct choices c = {.priced = p, .schedule = schedule, .by_position = true, .arena = arena,
+                        .virtual_stages = schedule->request.virtual_stages, .rank_count = schedule->request.rank_count};
+    c.stages = TAKE(arena, plan->stage_count, struct stage_choices);
+    int *chosen = TAKE(arena, plan->stage_count, int);
+    for (int s = 0; s < plan->stage_count; s++) {
+        struct choice *choice = TAKE(arena, 1, struct choice);
+        *choice = choice_of(&plan->stages[s]);
+        if (p->groups[choice->group].excluded) return 0;
+        choice_evaluate(&c, s, choice);
+        c.stages[s] = (struct stage_choices){choice, 1};
+    }
+    int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
+    return choices_durations(&c, chosen, durations) ? graph_longest(graph, durations, NULL) : 0;
+}
+
+enum status objective_state(struct plan *plan, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    struct graph *graph;
+    if (p->objective == OBJECTIVE_ITERATION_TIME) return OK;
+    plan->objective = p->objective;
+    if (!plan->stage_count) return OK;
+    plan->objective_ns = plan->iteration_ns;
+    TRY(graph_compile(&graph, schedule, arena, err));
+    plan->iteration_ns = objective_iteration_ns(plan, p, schedule, graph, arena);
+    return OK;
+}
+
+enum status objective_state_batch(struct plan *plan, const struct priced *p, const struct schedule *schedule, struct arena *arena, struct error *err)
+{
+    TRY(objective_state(plan, p, schedule, arena, err));
+    if (p->objective != OBJECTIVE_MAX_LOAD) return OK;
+    plan->objective_ns /= p->micro_batches;
+    plan->bound_ns = bound_stated(plan->bound_ns / p->micro_batches, plan->stage_count ? plan->objective_ns : 0, 0);
+    return OK;
+}

@@ -1,0 +1,168 @@
+// Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside it, are made heavy.
+// They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B (docs/ARCHITECTURE.md 2); a solver without them
+// has to find each by a violated row.
+#include <stdint.h>
+#include <string.h>
+
+#include "formulate/graph/longest.h"
+#include "formulate/graph/longest_graph.h"
+
+// Durations in any unit; only their proportions matter. A light transfer inside the window still counts against the
+// stages outside it; a heavy one outweighs any stage.
+enum {
+    FAINT_STAGE = 1,
+    LIGHT_STAGE = 50,
+    HEAVY_STAGE = 100,
+    OUTER_TRANSFER = 1,
+    INNER_TRANSFER = 70,
+    HEAVY_TRANSFER = 800,
+    LIGHT_ENDING = 1,
+    HEAVY_ENDING = 100000
+};
+
+// Walks that may be spent, in nodes: beyond it only windows whose length is a power of two are tried.
+static const int64_t node_budget = (int64_t)1 << 30;
+
+struct path_pool {
+    int *paths, count, capacity;
+    int *table, table_size;         // open addressing: path index + 1
+    int stride;                     // of paths: counts of symbols and laps
+    struct arena *arena;
+};
+
+static uint64_t hash_of(const int *counts, int count)
+{
+    uint64_t h = 1469598103934665603u;
+    for (int i = 0; i < count; i++) h = (h ^ (uint64_t)(uint32_t)counts[i]) * 1099511628211u;
+    return h ^ h >> 29;
+}
+
+// Room for `most` paths in the table from the start: it never grows.
+static void open_pool(struct path_pool *pool, int stride, int most, struct arena *arena)
+{
+    int size = 64;
+    while (size < 2 * most) size *= 2;
+    *pool = (struct path_pool){
+        .table = TAKE(arena, size, int), .table_size = size, .stride = stride, .arena = arena};
+}
+
+static void add_distinct(struct path_pool *pool, const int *counts)
+{
+    size_t bytes = (size_t)pool->stride * sizeof *counts;
+    uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->stride) & mask;
+    for (; pool->table[slot]; slot = (slot + 1) & mask)
+        if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts, bytes)) return;
+    if (pool->count == pool->capacity) {
+        pool->capacity = 2 * pool->capacity + 64;
+        pool->paths = arena_grow(pool->arena, pool->paths, (size_t)pool->count, (size_t)pool->capacity, bytes);
+    }
+    memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
+    pool->table[slot] = ++pool->count;
+}
+
+static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary, int part, int64_t value)
+{
+    const int kinds[] = {SYMBOL_SEND_FORWARD, SYMBOL_SEND_BACKWARD, SYMBOL_SEND_EPILOGUE};
+    for (int i = 0; i < 3; i++) durations[symbol_index(r->stage_count, kinds[i] + part, boundary)] = value;
+    for (int slice = 1; slice < r->slice_count; slice++)
+        for (int back = 0; back < 2; back++)
+            durations[symbol_index(r->stage_count,
+                                   symbol_slice_kind(slice, back ? SLICE_SEND_BACKWARD : SLICE_SEND_FORWARD) + part,
+                                   boundary)] = value;
+}
+
+static void set_passes(int64_t *durations, const struct schedule_request *r, int stage, int64_t forward)
+{
+    int stages = r->stage_count;
+    bool splits = schedule_splits_backward(r->kind);
+    durations[symbol_index(stages, SYMBOL_FORWARD, stage)] = forward;
+    durations[symbol_index(stages, SYMBOL_BACKWARD, stage)] = splits ? forward : 2 * forward;
+    durations[symbol_index(stages, SYMBOL_WEIGHT, stage)] = splits ? forward : 0;
+    for (int slice = 1; slice < r->slice_count; slice++) {
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_FORWARD), stage)] = forward;
+        durations[symbol_index(stages, symbol_slice_kind(slice, SLICE_BACKWARD), stage)] = 2 * forward;
+    }
+}
+
+// The window: ranks a..b heavy, or one stage; the others `outside`. heavy_part -1: its transfers light, else this part of
+// them heavy.
+struct window { int a, b, stage, outside, heavy_part; };
+
+static bool is_inside(const struct window *w, const struct schedule_request *r, int stage)
+{
+    int rank = schedule_rank_of(r, stage);
+    return w->stage >= 0 ? stage == w->stage : rank >= w->a && rank <= w->b;
+}
+
+static void weigh_window(int64_t *durations, const struct schedule_request *r, struct window w)
+{
+    int stages = r->stage_count, part_total = 0;
+    for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part] * (part == PART_OVERHEAD ? 2 : 1);
+    for (int s = 0; s < stages; s++) {
+        bool inside = is_inside(&w, r, s), inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);
+        set_passes(durations, r, s, inside ? HEAVY_STAGE : w.outside);
+        durations[symbol_index(stages, SYMBOL_SYNC, s)] = durations[symbol_index(stages, SYMBOL_OPTIMIZER, s)] = LIGHT_ENDING;
+        for (int part = 0; part < PART_COUNT; part++) {
+            int64_t light = inner && w.heavy_part < 0 && part_total > 0 ? INNER_TRANSFER / part_total : OUTER_TRANSFER;
+            set_transfer(durations, r, s, part,
+                         !r->parts[part]                 ? 0
+                         : inner && part == w.heavy_part ? HEAVY_TRANSFER
+                                                         : light);
+        }
+    }
+    durations[symbol_index(stages, SYMBOL_EMBEDDING_SYNC, 0)] = LIGHT_ENDING;
+}
+
+static bool is_tried(int length, int p, bool all)
+{
+    return all || length == p || (length & (length - 1)) == 0;
+}
+
+static int all_chains(const struct graph *g, int **paths, struct arena *arena)
+{
+    struct path_pool pool;
+    int symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
+    open_pool(&pool, symbol_total + 1, g->last_count, arena);
+    for (int i = 0; i < g->last_count; i++) {
+        memset(counts, 0, (size_t)(symbol_total + 1) * sizeof *counts);
+        for (int at = g->last[i]; at > 0; at = g->nodes[at].plain) counts[g->nodes[at].symbol]++;
+        counts[symbol_total] = 1;
+        add_distinct(&pool, counts);
+    }
+    *paths = pool.paths;
+    return pool.count;
+}
+
+int graph_starting_paths(struct graph *g, int **paths, struct arena *arena)
+{
+    if (graph_is_chains(g)) return all_chains(g, paths, arena);
+    const struct schedule_request *r = graph_request(g);
+    int p = r->rank_count, symbol_total = graph_symbol_count(g), *counts = TAKE(arena, symbol_total + 1, int);
+    int64_t *durations = TAKE(arena, symbol_total, int64_t), walks = (int64_t)p * (p + 1) / 2 * (PART_COUNT + 1);
+    const bool *parts = r->parts;
+    bool has_parts = parts[PART_BLOCKING] || parts[PART_LINK] || parts[PART_DELAY] || parts[PART_OVERHEAD],
+         all = walks * graph_node_count(g) <= node_budget;
+    struct path_pool pool;
+    open_pool(&pool, symbol_total + 1, (int)walks + 2 * r->stage_count, arena);
+    for (int a = 0; a < p; a++)
+        for (int b = a; b < p; b++)
+            for (int part = -1; part < (b > a && has_parts ? PART_COUNT : 0); part++) {
+                if (!is_tried(b - a + 1, p, all) || (part >= 0 && !parts[part])) continue;
+                weigh_window(durations, r, (struct window){a, b, -1, LIGHT_STAGE, part});
+                graph_longest(g, durations, counts);
+                add_distinct(&pool, counts);
+            }
+    // Each stage so heavy that all its passes are on the path; then what ends the iteration, its sync and optimizer.
+    for (int s = 0; s < r->stage_count; s++) {
+        weigh_window(durations, r, (struct window){0, 0, s, FAINT_STAGE, -1});
+        graph_longest(g, durations, counts);
+        add_distinct(&pool, counts);
+        weigh_window(durations, r, (struct window){0, 0, s, LIGHT_STAGE, -1});
+        durations[symbol_index(r->stage_count, SYMBOL_SYNC, s)] =
+            durations[symbol_index(r->stage_count, SYMBOL_OPTIMIZER, s)] = HEAVY_ENDING;
+        graph_longest(g, durations, counts);
+        add_distinct(&pool, counts);
+    }
+    *paths = pool.paths;
+    return pool.count;
+}

@@ -1,0 +1,68 @@
+// What the files predict*.c share.
+#ifndef PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
+#define PLUMBLINE_FORMULATE_PREDICT_INTERNAL_H
+
+#include "formulate/choices/choices.h"
+#include "data/inputs/cost_keys.h"
+#include "formulate/example/example.h"
+#include "formulate/graph/longest.h"
+#include "formulate/predict/predict.h"
+
+// A schedule that some configuration had.
+struct kept_graph {
+    struct schedule schedule;
+    struct graph *graph;
+};
+
+enum { KEPT_MAX = 4096, RUNS_OF_ROW = 3 };
+
+// What models call themselves: a Llama has gated, bias-free layers and RMS norms, a Nemotron no biases; both have untied
+// embeddings and rotary positions. All else is a GPT.
+enum family { FAMILY_GPT, FAMILY_LLAMA, FAMILY_NEMOTRON };
+
+// What source and notes of a row say in words. Neighbouring rows mostly say the same, so it is looked for once.
+struct row_words {
+    struct cell source, notes;
+    enum family family;
+    bool untied, gated, rms_norm, overlapped, embedding_counted, fused_loss, deepspeed;
+    int precision, schedule;
+    double parameters;                  // "size=176B": 176e9; 0: not said
+    const char *boundaries;             // AMP's list of them, behind its bracket; NULL: none
+};
+
+struct predictor {
+    struct predict_settings settings;
+    struct row_words words;
+    struct arena *arena;
+    struct cluster *clusters;           // in order of preference
+    int cluster_count;
+    struct costs costs;                 // and the same at both ends of its intervals
+    struct costs ends[2];               // by enum cost_end
+    // the problem at hand
+    struct problem problem;
+    struct layer_run runs[RUNS_OF_ROW];
+    struct node_group group;
+    struct placement placement;
+    // graphs
+    struct arena graphs;
+    struct kept_graph *kept[KEPT_MAX];  // by hash of the request, open addressing
+    int kept_count;
+    int64_t kept_operations;
+    // scratch of one prediction
+    struct arena scratch;
+    struct arena_mark scratch_mark, graphs_mark;
+    struct stage_choices stages[STAGES_MAX];
+    struct choice choices[STAGES_MAX];
+    int chosen[STAGES_MAX];
+    int64_t *durations;
+    int duration_count;
+};
+
+// The row's configuration into p->problem and p->placement; false: prediction->reason says what is missing or wrong.
+bool predict_set_up(struct predictor *p, const struct run_row *row, struct prediction *prediction);
+
+void predict_refuse(struct prediction *prediction, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct kept_graph *predict_graph(struct predictor *p, const struct schedule_request *request, struct error *err);    // NULL: none
+
+#endif

@@ -1,0 +1,207 @@
+// Rows of runs: one table of columns says what each cell must hold and where it goes.
+#include "formulate/predict/row.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "data/inputs/job.h"
+
+const char *const run_metric_names[] = {"iteration_time", "peak_memory", "static_memory", "tflops_per_gpu", "layer_forward_time",
+                                        "layer_backward_time", "throughput", "oom", "failed_or_oom", NULL};
+
+enum field_type { FIELD_TEXT, FIELD_WHOLE, FIELD_FLASH, FIELD_RECOMPUTE, FIELD_LIST, FIELD_METRIC, FIELD_VALUE, FIELD_UNIT };
+
+struct field {
+    const char *name;
+    enum field_type type;
+    size_t offset;
+    int64_t low, high;
+    const char *const *names;
+};
+
+#define AT(member) offsetof(struct run_row, member)
+#define WHOLE(name, low, high) {#name, FIELD_WHOLE, AT(name), low, high, NULL}
+#define TEXT(name) {#name, FIELD_TEXT, AT(name), 0, 0, NULL}
+
+static const struct field fields[] = {
+    TEXT(id), TEXT(source), TEXT(gpu), TEXT(notes), TEXT(split),
+    WHOLE(num_gpus, 1, 1 << 24), WHOLE(layers, 1, 4000), WHOLE(hidden, 1, 1 << 20), WHOLE(ffn, 1, 1 << 22), WHOLE(heads, 1, 65536),
+    WHOLE(kv_heads, 1, 65536), WHOLE(head_width, 1, 1 << 20), WHOLE(vocab, 1, 1 << 26), WHOLE(positions, 0, 1 << 24), WHOLE(seq, 1, 1 << 24),
+    WHOLE(tp, 1, 65536), WHOLE(pp, 1, STAGES_MAX), WHOLE(cp, 1, 65536), WHOLE(dp, 1, 65536), WHOLE(vpp, 1, STAGES_MAX),
+    WHOLE(micro_batch, 1, 1 << 20), WHOLE(global_batch, 1, 1 << 30), WHOLE(sp, 0, 1), WHOLE(zero, 0, 3), WHOLE(gpus_per_node, 1, 1024),
+    WHOLE(gated, 0, 1), WHOLE(rms_norm, 0, 1), WHOLE(tied, 0, 1), WHOLE(dropout, 0, 1), WHOLE(bias, 0, 1), WHOLE(gradient_bytes, 2, 4),
+    WHOLE(adam, 0, 1), WHOLE(overlap, 0, 1), WHOLE(fused_loss, 0, 1), WHOLE(barrier, 0, 1),
+    {"flash", FIELD_FLASH, AT(fused), 0, 0, NULL},
+    {"recompute", FIELD_RECOMPUTE, AT(recompute), 0, 0, NULL},
+    {"precision", FIELD_LIST, AT(precision), 0, 0, precision_names},
+    {"schedule", FIELD_LIST, AT(schedule), 0, 0, schedule_names},
+    {"trainer", FIELD_LIST, AT(trainer), 0, 0, trainer_names},
+    {"metric", FIELD_METRIC, AT(metric), 0, 0, NULL},
+    {"value", FIELD_VALUE, AT(value), 0, 0, NULL},
+    {"unit", FIELD_UNIT, AT(unit), 0, 0, NULL},        // behind value: it scales it
+};
+enum { FIELD_COUNT = ARRAY_LENGTH(fields) };
+
+// ---- cells
+
+static enum status read_flash(const struct table *t, int column, int *fused, struct error *err)
+{
+    static const char *const names[] = {"0", "unfused", "1", "flash", "te", "auto", NULL};
+    int found = NOT_STATED;
+    TRY(table_name(t, column, names, &found, err));
+    if (found != NOT_STATED) *fused = found >= 2;
+    return OK;
+}
+
+// full:uniform1 keeps each layer's input, which is what full means; full:blockN recomputes the first N layers of a stage.
+static enum status read_recompute(const struct table *t, int column, struct run_row *row, struct error *err)
+{
+    static const char *const names[] = {"none", "selective", "full", "full:uniform1", NULL};
+    static const char block[] = "full:block";
+    struct cell cell = t->cells[column];
+    int length = (int)strlen(block), found = NOT_STATED;
+    if (cell.length > length && cell.length < length + 5 && !memcmp(cell.text, block, (size_t)length)) {
+        int layers = 0;
+        for (int i = length; i < cell.length && layers >= 0; i++)
+            layers = cell.text[i] >= '0' && cell.text[i] <= '9' ? 10 * layers + cell.text[i] - '0' : -1;
+        if (layers > 0) {
+            row->recompute = RECOMPUTE_FIRST_LAYERS;
+            row->recomputed_layers = layers;
+            return OK;
+        }
+    }
+    TRY(table_name(t, column, names, &found, err));
+    if (found != NOT_STATED) row->recompute = found > RECOMPUTE_FULL ? RECOMPUTE_FULL : found;
+    return OK;
+}
+
+// A metric of another kind is no error: the row is listed as one that is not predicted.
+static void read_metric(const struct table *t, int column, int *metric)
+{
+    if (!t->cells[column].length) return;
+    *metric = 0;
+    while (*metric < METRIC_COUNT && !cell_is(t->cells[column], run_metric_names[*metric])) ++*metric;
+}
+
+static const struct { const char *name; double factor; enum run_unit unit; } units[] = {
+    {"s", 1, UNIT_PLAIN}, {"ms", 1e-3, UNIT_PLAIN}, {"us", 1e-6, UNIT_PLAIN}, {"B", 1, UNIT_PLAIN}, {"MB", 1e6, UNIT_PLAIN}, {"GB", 1e9, UNIT_GB},
+    {"MiB", 1048576, UNIT_PLAIN}, {"GiB", 1073741824, UNIT_PLAIN}, {"TFLOP/s/GPU", 1e12, UNIT_PLAIN}, {"flag", 1, UNIT_PLAIN},
+    {"samples/s", 1, UNIT_SAMPLES}, {"sequences/s", 1, UNIT_SAMPLES}, {"samples/s/GPU", 1, UNIT_SAMPLES_PER_GPU},
+    {"samples/GPU/s", 1, UNIT_SAMPLES_PER_GPU}, {"tokens/s", 1, UNIT_TOKENS}, {"tokens/s/GPU", 1, UNIT_TOKENS_PER_GPU},
+};
+
+// GB is 1e9 bytes; GiB says what it is. A row in another unit is listed as one that is not predicted.
+static void read_unit(const struct table *t, int column, struct run_row *row)
+{
+    if (!t->cells[column].length) return;
+    size_t i = 0;
+    while (i < ARRAY_LENGTH(units) && !cell_is(t->cells[column], units[i].name)) i++;
+    if (i == ARRAY_LENGTH(units)) {
+        row->metric = METRIC_COUNT;
+        return;
+    }
+    row->value *= units[i].factor;
+    row->unit = units[i].unit;
+}
+
+static enum status read_cell(const struct row_reader *r, int field, int column, struct run_row *row, struct error *err)
+{
+    const struct field *f = &fields[field];
+    const struct table *t = &r->table;
+    void *to = (char *)row + f->offset;
+    switch (f->type) {
+    case FIELD_TEXT:
+        if (t->cells[column].length) *(struct cell *)to = t->cells[column];
+        return OK;
+    case FIELD_WHOLE: return table_whole(t, column, f->low, f->high, to, err);
+    case FIELD_FLASH: return read_flash(t, column, to, err);
+    case FIELD_RECOMPUTE: return read_recompute(t, column, row, err);
+    case FIELD_LIST: return table_name(t, column, f->names, to, err);
+    case FIELD_VALUE: return table_number(t, column, 0, 1e30, to, err);
+    case FIELD_METRIC: return read_metric(t, column, to), OK;
+    case FIELD_UNIT: return read_unit(t, column, row), OK;
+    }
+    return OK;
+}
+
+// ---- rows
+
+static struct run_row nothing_stated(void)
+{
+    struct run_row row = {.fused = NOT_STATED, .precision = NOT_STATED, .schedule = NOT_STATED, .trainer = NOT_STATED, .recompute = NOT_STATED, .metric = NOT_STATED,
+                          .value = NAN};
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (fields[i].type == FIELD_WHOLE) *(int64_t *)((char *)&row + fields[i].offset) = NOT_STATED;
+    return row;
+}
+
+static const char *list_ignored(const struct row_reader *r, struct arena *arena)
+{
+    const char *list = "";
+    for (int k = 0; k < r->table.column_count; k++) {
+        bool read = false;
+        for (int i = 0; i < FIELD_COUNT; i++) read = read || r->column_of[i] == k;
+        struct cell name = r->table.columns[k];
+        if (!read) list = arena_print(arena, "%s%s%.*s", list, *list ? ", " : "", name.length, name.text);
+    }
+    return list;
+}
+
+static void find_columns(struct row_reader *r, struct arena *arena)
+{
+    r->column_of = TAKE(arena, FIELD_COUNT, int);
+    for (int i = 0; i < FIELD_COUNT; i++) r->column_of[i] = table_column(&r->table, fields[i].name);
+    r->ignored = list_ignored(r, arena);
+}
+
+// "a=1,b=2" as the table that has one row.
+static enum status defaults_of(struct run_row *row, const char *what, const char *text, struct arena *arena, struct error *err)
+{
+    struct row_reader r = {.defaults = nothing_stated()};
+    const char *names = "", *values = "";
+    bool more;
+    for (const char *at = text, *next; *at; at = *next ? next + 1 : next) {
+        const char *equals = strchr(at, '=');
+        next = at + strcspn(at, ",");
+        if (!equals || equals > next || equals == at)
+            return fail(err, BAD_INPUT, "%s: expected column=value, found '%.*s'", what, (int)(next - at), at);
+        names = arena_print(arena, "%s%s%.*s", names, *names ? "," : "", (int)(equals - at), at);
+        values = arena_print(arena, "%s%s%.*s", values, *names && at != text ? "," : "", (int)(next - equals - 1), equals + 1);
+    }
+    *row = r.defaults;
+    if (!*names) return OK;
+    const char *table = arena_print(arena, "%s\n%s\n", names, values);
+    TRY(table_open_text(&r.table, what, table, strlen(table), arena, err));
+    find_columns(&r, arena);
+    if (*r.ignored) return fail(err, BAD_INPUT, "%s: there is no column %s", what, r.ignored);
+    return rows_next(&r, row, &more, err);
+}
+
+enum status rows_open(struct row_reader *r, const char *path, const char *defaults, struct arena *arena, struct error *err)
+{
+    *r = (struct row_reader){.defaults = nothing_stated()};
+    if (defaults) TRY(defaults_of(&r->defaults, "--default", defaults, arena, err));
+    TRY(table_open(&r->table, path, arena, err));
+    find_columns(r, arena);
+    return OK;
+}
+
+enum status rows_next(struct row_reader *r, struct run_row *row, bool *more, struct error *err)
+{
+    TRY(table_next(&r->table, more, err));
+    if (!*more) return OK;
+    *row = r->defaults;
+    row->line = r->table.line;
+    row->row = r->table.row;
+    for (int i = 0; i < FIELD_COUNT; i++)
+        if (r->column_of[i] >= 0) TRY(read_cell(r, i, r->column_of[i], row, err));
+    return OK;
+}
+
+enum status row_of_words(struct run_row *row, const char *const *words, int count, struct arena *arena, struct error *err)
+{
+    const char *text = "";
+    for (int i = 0; i < count; i++) text = arena_print(arena, "%s%s%s", text, *text ? "," : "", words[i]);
+    return defaults_of(row, "configuration", text, arena, err);
+}

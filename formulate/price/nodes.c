@@ -1,0 +1,288 @@
+// What depends on the very nodes that ranks stand on: transfers and rings by ordered pairs of nodes, and for the groups the
+// least of them. docs/FORMULAS.md section 15.
+#include <math.h>
+
+#include "data/inputs/places_use.h"
+#include "formulate/price/pricing.h"
+
+int node_slots(const struct pricing *x, int group) { return (int)(x->problem->cluster.groups[group].gpus_per_node / (x->t * x->c)); }
+
+// Tables of measured collectives say nothing of particular nodes and are left aside.
+struct link_price link_of_nodes(const struct pricing *x, int from, int to, bool ring)
+{
+    struct place_link link;
+    bool of_ring = ring && x->on_nodes;
+    bool joined = of_ring ? places_ring_link(&link, x->problem, from, to, x->transport) : places_used_link(&link, x->problem, from, to, ring);
+    if (!joined) return (struct link_price){false, false, 0, 0, NULL};
+    return (struct link_price){true, from == to, link.link.bytes_per_s, link.link.latency_s, NULL};
+}
+
+// ---- tables
+
+// A node's own pair only counts where two device groups stand on it.
+static bool is_pair(const struct priced_places *p, int from, int to)
+{
+    return p->nodes[from].slots && p->nodes[to].slots && (from != to || p->nodes[from].slots > 1);
+}
+
+static struct message_ends ends_of(const struct pricing *x, int from, int to)
+{
+    const struct priced_places *p = x->priced->places;
+    struct message_ends ends = {p->nodes[from].group, p->nodes[to].group, {0}, {0}};
+    if (!is_pair(p, from, to)) return ends;
+    ends.there = link_of_nodes(x, from, to, false);
+    ends.back = link_of_nodes(x, to, from, false);
+    ends.there.joined = ends.there.joined && ends.back.joined;
+    return ends;
+}
+
+// An error about a price, with the link that it comes from.
+static enum status blame_link(const struct pricing *x, int from, int to, enum status status, struct error *err)
+{
+    const struct error found = *err;
+    err->status = OK;       // else the first text stays
+    const struct cluster *c = &x->problem->cluster;
+    return fail(err, status, "%s: places: \"%.60s\" to \"%.60s\": %s", c->document.path ? c->document.path : "cluster", c->places.nodes[from].name, c->places.nodes[to].name, found.text);
+}
+
+static enum status price_cuts(struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places;
+    size_t nodes = (size_t)p->node_count, pairs = (size_t)priced->slice_count * nodes * nodes;
+    p->forward_ns = TAKE(x->arena, priced->cut_count, int64_t *);
+    p->backward_ns = TAKE(x->arena, priced->cut_count, int64_t **);
+    for (int cut = 0; cut < priced->cut_count; cut++) {
+        p->forward_ns[cut] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        p->backward_ns[cut] = TAKE(x->arena, priced->boundary_option_count, int64_t *);
+        for (int option = 0; option < priced->boundary_option_count; option++) p->backward_ns[cut][option] = TAKE(x->arena, pairs * PART_COUNT, int64_t);
+        for (size_t pair = 0; pair < pairs; pair++) {
+            int slice = (int)(pair / (nodes * nodes)), from = (int)(pair / nodes % nodes), to = (int)(pair % nodes);
+            struct message_ends ends = ends_of(x, from, to);
+            enum status status = price_message(x, &x->messages[cut], &ends, slice, p->forward_ns[cut], p->backward_ns[cut], pair * PART_COUNT, err);
+            if (status != OK) return blame_link(x, from, to, status, err);
+        }
+    }
+    return OK;
+}
+
+// ---- rings
+
+// The transport of a ring over nodes of these groups, one bit each.
+static int transport_of(int64_t rates[TRANSPORT_COUNT][GROUPS_MAX], unsigned groups)
+{
+    int best = 0;
+    int64_t best_rate = -1;
+    for (int t = 0; t < TRANSPORT_COUNT; t++) {
+        int64_t rate = INT64_MAX;
+        for (int g = 0; g < GROUPS_MAX; g++)
+            if (groups >> g & 1 && rates[t][g] < rate) rate = rates[t][g];
+        if (rate <= best_rate) continue;
+        best_rate = rate;
+        best = t;
+    }
+    return best;
+}
+
+// The transports that some ring goes over: of all sets of groups that may stand in one.
+static void find_transports(struct pricing *x, int *numbers)
+{
+    const struct cluster *cluster = &x->problem->cluster;
+    struct priced_places *p = x->priced->places;
+    int64_t rates[TRANSPORT_COUNT][GROUPS_MAX] = {{0}};
+    unsigned usable = 0;
+    bool needed[TRANSPORT_COUNT] = {false};
+    for (int g = 0; g < cluster->group_count; g++) {
+        if (!x->priced->groups[g].excluded) usable |= 1u << g;
+        for (int t = 0; t < TRANSPORT_COUNT; t++) rates[t][g] = places_ring_rate(x->problem, g, t);
+    }
+    for (unsigned groups = usable; groups; groups = (groups - 1) & usable) needed[transport_of(rates, groups)] = true;
+    if (!usable) needed[TRANSPORT_NONE] = true;
+    p->transports = TAKE(x->arena, TRANSPORT_COUNT, const char *);
+    p->transport_rate = TAKE(x->arena, TRANSPORT_COUNT, int64_t *);
+    for (int t = 0; t < TRANSPORT_COUNT; t++) {
+        if (!needed[t]) continue;
+        p->transports[p->transport_count] = t == TRANSPORT_NONE ? "none" : nic_kind_names[t];
+        p->transport_rate[p->transport_count] = arena_grow(x->arena, rates[t], (size_t)cluster->group_count, (size_t)cluster->group_count, sizeof rates[t][0]);
+        numbers[p->transport_count++] = t;
+    }
+}
+
+static bool may_stand_in_a_ring(const struct pricing *x, int from, int to)
+{
+    const struct priced_places *p = x->priced->places;
+    // One replica: its context ranks are the ring, within their node.
+    if (x->d > 1 ? !is_pair(p, from, to) : from != to || !p->nodes[from].slots) return false;
+    return !x->problem->job.placement.homogeneous_groups || places_alike(&x->problem->cluster, p->nodes[from].group, p->nodes[to].group);
+}
+
+// Over a ring of unlike GPUs the slower one's compression counts.
+static enum status price_ring(const struct pricing *y, int run, int option, int64_t *ns, struct error *err)
+{
+    const struct priced_places *p = y->priced->places;
+    *ns = PRICE_NONE;
+    if (!may_stand_in_a_ring(y, y->node_from, y->node_to) || !link_of_nodes(y, y->node_from, y->node_to, true).joined) return OK;
+    real seconds = 0;
+    for (int end = 0; end < 2; end++) {
+        int group = p->nodes[end ? y->node_to : y->node_from].group;
+        seconds = fmaxl(seconds, run < 0 ? stage_sync_s(y, group) : layer_sync_s(y, &y->problem->model.runs[run], option, group));
+    }
+    return round_time(ns, seconds, "gradient sync time", p->nodes[y->node_from].name, err);
+}
+
+static enum status price_rings(struct pricing *x, struct error *err)
+{
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places;
+    int numbers[TRANSPORT_COUNT];
+    find_transports(x, numbers);
+    size_t links = priced_ring_links(p), nodes = (size_t)p->node_count;
+    struct pricing y = *x;
+    y.on_nodes = true;
+    p->ring_ns = TAKE(x->arena, priced->run_count, int64_t **);
+    p->ring_constant_ns = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+    for (int run = -1; run < priced->run_count; run++) {
+        if (run >= 0) p->ring_ns[run] = TAKE(x->arena, priced->gradient_option_count, int64_t *);
+        for (int option = 0; option < priced->gradient_option_count; option++) {
+            int64_t *ns = TAKE(x->arena, links, int64_t);
+            *(run < 0 ? &p->ring_constant_ns[option] : &p->ring_ns[run][option]) = ns;
+            for (size_t link = 0; link < links; link++) {
+                y.transport = numbers[link / (nodes * nodes)];
+                y.node_from = (int)(link / nodes % nodes);
+                y.node_to = (int)(link % nodes);
+                TRY(price_ring(&y, run, option, &ns[link], err));
+            }
+        }
+    }
+    return OK;
+}
+
+static enum status price_embeddings(struct pricing *x, struct error *err)
+{
+    struct priced_places *p = x->priced->places;
+    if (!x->priced->has_embedding_sync) return OK;
+    p->embedding_sync_ns = TAKE(x->arena, (size_t)p->node_count * (size_t)p->node_count, int64_t);
+    real bytes = x->e_g * x->v * x->h / x->t;
+    for (int from = 0; from < p->node_count; from++)
+        for (int to = 0; to < p->node_count; to++) {
+            int64_t *ns = &p->embedding_sync_ns[(size_t)from * (size_t)p->node_count + (size_t)to];
+            struct message_ends ends = ends_of(x, from, to);
+            *ns = PRICE_NONE;
+            if (!ends.there.joined) continue;
+            real seconds = fmaxl(all_reduce_price_s(&ends.there, bytes, 2), all_reduce_price_s(&ends.back, bytes, 2));
+            TRY(round_time(ns, seconds, "embedding sync time", p->nodes[from].name, err));
+        }
+    return OK;
+}
+
+// ---- the least of them
+
+// The least price that is one; none: PRICE_NONE.
+static void take_least(int64_t *least, int64_t ns)
+{
+    if (ns != PRICE_NONE && (*least == PRICE_NONE || ns < *least)) *least = ns;
+}
+
+static void relax_table(const struct priced *priced, int64_t *groups, const int64_t *nodes, int slices, int parts)
+{
+    const struct priced_places *p = priced->places;
+    size_t group_pairs = (size_t)slices * (size_t)priced->group_count * (size_t)priced->group_count;
+    for (size_t i = 0; i < group_pairs * (size_t)parts; i++) groups[i] = PRICE_NONE;
+    for (int slice = 0; slice < slices; slice++)
+        for (int from = 0; from < p->node_count; from++)
+            for (int to = 0; to < p->node_count; to++) {
+                size_t pair = ((size_t)slice * (size_t)p->node_count + (size_t)from) * (size_t)p->node_count + (size_t)to;
+                size_t groups_pair = ((size_t)slice * (size_t)priced->group_count + (size_t)p->nodes[from].group) * (size_t)priced->group_count + (size_t)p->nodes[to].group;
+                for (int part = 0; part < parts; part++) take_least(&groups[groups_pair * (size_t)parts + (size_t)part], nodes[pair * (size_t)parts + (size_t)part]);
+            }
+}
+
+// A ring passes every node in it twice, in and out: over links of its group at least.
+static void relax_ring(const struct priced *priced, int64_t *const *least, const int64_t *nodes)
+{
+    const struct priced_places *p = priced->places;
+    size_t count = (size_t)p->node_count;
+    for (int g = 0; g < priced->group_count; g++) *least[g] = PRICE_NONE;
+    for (size_t link = 0; link < priced_ring_links(p); link++) {
+        take_least(least[p->nodes[link / count % count].group], nodes[link]);
+        take_least(least[p->nodes[link % count].group], nodes[link]);
+    }
+    for (int g = 0; g < priced->group_count; g++)
+        if (*least[g] == PRICE_NONE) *least[g] = 0;
+}
+
+static void relax_groups(struct pricing *x)
+{
+    struct priced *priced = x->priced;
+    const struct priced_places *p = priced->places;
+    int64_t **least = TAKE(x->arena, priced->group_count, int64_t *);
+    for (int cut = 0; cut < priced->cut_count; cut++) {
+        relax_table(priced, priced->cuts[cut].forward_ns, p->forward_ns[cut], priced->slice_count, PART_COUNT);
+        for (int option = 0; option < priced->boundary_option_count; option++)
+            relax_table(priced, priced->cuts[cut].backward_ns[option], p->backward_ns[cut][option], priced->slice_count, PART_COUNT);
+    }
+    for (int option = 0; option < priced->gradient_option_count; option++) {
+        for (int run = 0; run < priced->run_count; run++) {
+            for (int g = 0; g < priced->group_count; g++) least[g] = &priced->runs[run].sync_ns[option][g];
+            relax_ring(priced, least, p->ring_ns[run][option]);
+        }
+        for (int g = 0; g < priced->group_count; g++) least[g] = &priced->groups[g].sync_constant_ns[option];
+        relax_ring(priced, least, p->ring_constant_ns[option]);
+    }
+    if (priced->has_embedding_sync) relax_table(priced, priced->embedding_sync_ns, p->embedding_sync_ns, 1, 1);
+}
+
+// Time of all layers on a group.
+static real load_of(const struct priced *priced, int group)
+{
+    real load = 0;
+    for (int run = 0; run < priced->run_count; run++)
+        load += priced->runs[run].count * ((real)priced->runs[run].forward_ns[group] + (real)priced->runs[run].backward_ns[group]);
+    return load;
+}
+
+// Whether all replicas of a stage that has one on the group must stand on it.
+static bool keeps_to_itself(const struct pricing *x, int group)
+{
+    bool alone = x->problem->job.placement.homogeneous_groups;
+    for (int g = 0; g < x->priced->group_count && alone; g++)
+        alone = g == group || x->priced->groups[g].excluded || !places_alike(&x->problem->cluster, g, group);
+    return alone;
+}
+
+// Of the fastest group some pipeline has no more than its share, and of one that keeps to itself none has more; of the others
+// it may have all. With uneven micro-batches the one that has the most of those may have all of the fastest as well.
+static void relax_slots(struct pricing *x)
+{
+    struct priced *priced = x->priced;
+    int fastest = -1;
+    for (int g = 0; g < priced->group_count; g++) {
+        if (priced->groups[g].excluded) continue;
+        priced->groups[g].slots = node_slots(x, g) * x->problem->cluster.groups[g].nodes;
+        if (fastest < 0 || load_of(priced, g) < load_of(priced, fastest)) fastest = g;
+    }
+    for (int g = 0; g < priced->group_count; g++) {
+        bool shared = (g == fastest && !priced->places->micro_batches_together) || (!priced->groups[g].excluded && keeps_to_itself(x, g));
+        if (shared) priced->groups[g].slots /= (int)x->d;
+    }
+}
+
+enum status price_nodes(struct pricing *x, struct error *err)
+{
+    const struct places *places = &x->problem->cluster.places;
+    struct priced *priced = x->priced;
+    struct priced_places *p = priced->places = TAKE(x->arena, 1, struct priced_places);
+    p->node_count = places->node_count;
+    if (x->problem->job.placement.uneven_micro_batches) p->micro_batches_together = job_micro_batches_together(&x->problem->job);
+    p->nodes = TAKE(x->arena, p->node_count, struct priced_node);
+    for (int i = 0; i < p->node_count; i++) {
+        int group = places->nodes[i].group;
+        p->nodes[i] = (struct priced_node){places->nodes[i].name, group, priced->groups[group].excluded ? 0 : node_slots(x, group)};
+    }
+    TRY(price_cuts(x, err));
+    TRY(price_rings(x, err));
+    TRY(price_embeddings(x, err));
+    relax_groups(x);
+    relax_slots(x);
+    return x->problem->job.objective == OBJECTIVE_PIPETTE ? price_pipette(x, err) : OK;
+}

@@ -1,0 +1,181 @@
+// What every column of a program means, and which choices it does not contain and why: JSON beside the MPS or LP file.
+#include "formulate/program/formulate.h"
+
+#include <stdio.h>
+
+#include "formulate/program/parts.h"
+#include "formulate/program/textbook.h"
+
+static const char *const role_names[] = {"time", "symbol", "choice", "level", "state", "flow", "working", "other"};
+
+static void put_slice(struct json_writer *w, const char *what, int slice, int64_t value)
+{
+    char key[40];
+    snprintf(key, sizeof key, "slice_%d_%s", slice, what);
+    json_put_count(w, key, value);
+}
+
+void map_put_choice(struct json_writer *w, const struct priced *p, int stage, const struct choice *x)
+{
+    json_put_count(w, "stage", stage);
+    if (x->first_layer >= 0) json_put_count(w, "first_layer", x->first_layer);
+    json_put_count(w, "layers", x->layer_count);
+    json_put_text(w, "group", p->groups[x->group].name);
+    json_put_text(w, "recompute", recompute_names[x->recompute]);
+    if (x->recompute == RECOMPUTE_FIRST_LAYERS) json_put_count(w, "recomputed_layers", x->recomputed_layers);
+    if (p->gradient_options[x->gradient_option].rank)
+        json_put_count(w, "gradient_rank", p->gradient_options[x->gradient_option].rank);
+    if (p->boundary_options[x->boundary_option].rank) {
+        json_put_count(w, "boundary_rank", p->boundary_options[x->boundary_option].rank);
+        json_put_bool(w, "epilogue_only", p->boundary_options[x->boundary_option].epilogue_only);
+    }
+    json_put_count(w, "forward_ns", x->forward_ns);
+    json_put_count(w, "backward_ns", x->backward_ns);
+    if (schedule_splits_backward(p->layout.schedule)) json_put_count(w, "weight_ns", x->weight_ns);
+    for (int slice = 1; slice < p->slice_count; slice++) {
+        put_slice(w, "forward_ns", slice, x->slices[slice - 1].forward_ns);
+        put_slice(w, "backward_ns", slice, x->slices[slice - 1].backward_ns);
+    }
+    json_put_count(w, "sync_ns", x->sync_ns);
+    json_put_count(w, "optimizer_ns", x->optimizer_ns);
+    json_put_count(w, "memory_bytes", memory_total(&x->memory));
+}
+
+// All symbols that this column stands for: those of one boundary may share it.
+static void put_symbols(struct json_writer *w, const struct formulation *f, int column)
+{
+    int stages = f->choices->priced->stage_count;
+    json_put_count(w, "stage", f->milp.columns[column].a % stages);
+    json_open_flat_array(w, "durations_ns_of");
+    for (int i = 0; i < symbol_count(stages, f->choices->priced->slice_count); i++)
+        if (f->symbol_column[i] == column) json_put_text(w, NULL, symbol_kind_name(i / stages));
+    json_close_array(w);
+}
+
+// ---- states and flows say their meaning through their rows: any choice of a state shows what its neighbours see
+
+static bool row_has(const struct milp *m, const struct milp_row *row, int column)
+{
+    for (int e = row->first; e < row->first + row->count; e++)
+        if (m->entry_column[e] == column) return true;
+    return false;
+}
+
+static const struct choice *choice_of_state(const struct formulation *f, int column)
+{
+    const struct milp *m = &f->milp;
+    for (int i = 0; i < m->row_count; i++) {
+        const struct milp_row *row = &m->rows[i];
+        if (row->role != ROW_LINK_STATE || !row_has(m, row, column)) continue;
+        for (int e = row->first; e < row->first + row->count; e++) {
+            const struct milp_column *c = &m->columns[m->entry_column[e]];
+            if (c->role == COLUMN_CHOICE) return &f->choices->stages[c->a].items[c->b];
+        }
+    }
+    return NULL;
+}
+
+static void put_seen(struct json_writer *w, const struct priced *p, const struct choice *x)
+{
+    json_put_text(w, "group", p->groups[x->group].name);
+    json_put_count(w, "boundary_option", x->boundary_option);
+    json_put_count(w, "message_class", x->cut);
+}
+
+// The group at one end of a flow: of a state in the end's flow row, or of the whole stage, if it has one state only.
+static const char *group_of_flow(const struct formulation *f, const struct milp_row *row, int stage)
+{
+    const struct milp *m = &f->milp;
+    const struct choice *x = &f->choices->stages[stage].items[0];
+    for (int e = row->first; e < row->first + row->count; e++)
+        if (m->columns[m->entry_column[e]].role == COLUMN_STATE) {
+            x = choice_of_state(f, m->entry_column[e]);
+            break;
+        }
+    return x ? f->choices->priced->groups[x->group].name : "";
+}
+
+static void put_flow(struct json_writer *w, const struct formulation *f, int column)
+{
+    const struct milp_column *c = &f->milp.columns[column];
+    int last = f->choices->priced->stage_count - 1, ends = 0;
+    bool embedding = c->a > last;
+    json_put_text(w, "joins", embedding ? "embedding_sync" : "transfer");
+    if (!embedding) json_put_count(w, "boundary", c->a);
+    for (int i = 0; i < f->milp.row_count && ends < 2; i++) {
+        const struct milp_row *row = &f->milp.rows[i];
+        if (row->role != ROW_FLOW || !row_has(&f->milp, row, column)) continue;
+        int stage = embedding ? (ends ? last : 0) : c->a + ends;
+        json_put_text(w, ends ? "right_group" : "left_group", group_of_flow(f, row, stage));
+        ends++;
+    }
+    json_put_count(w, "left_key", c->b);
+    json_put_count(w, "right_key", c->c);
+}
+
+static void put_textbook(struct json_writer *w, const struct formulation *f, const struct milp_column *c)
+{
+    static const char *const names[] = {"holds_layer", "recomputes_layer", "selective_layer", "group", "mode", "gradient_option", "boundary_option",
+                                        "message_class_behind", "bytes", "outside_rule_range"};
+    json_put_count(w, "stage", c->b);
+    if (c->a == TEXTBOOK_GROUP) json_put_text(w, names[c->a], f->choices->priced->groups[c->c].name);
+    else if (c->a == TEXTBOOK_MODE) json_put_text(w, names[c->a], recompute_names[c->c]);
+    else json_put_count(w, names[c->a], c->c);
+}
+
+static void put_column(struct json_writer *w, const struct formulation *f, int column)
+{
+    const struct milp_column *c = &f->milp.columns[column];
+    char name[64];
+    json_open_flat_object(w, NULL);
+    json_put_text(w, "name", milp_column_name(&f->milp, column, name));
+    json_put_text(w, "role", role_names[c->role]);
+    switch (c->role) {
+    case COLUMN_TIME: break;
+    case COLUMN_SYMBOL: put_symbols(w, f, column); break;
+    case COLUMN_CHOICE: map_put_choice(w, f->choices->priced, c->a, &f->choices->stages[c->a].items[c->b]); break;
+    case COLUMN_LEVEL:
+        json_put_count(w, "stage", c->a);
+        json_put_count(w, "load_at_least_ns", f->level_load_ns[c->a][c->b]);
+        break;
+    case COLUMN_STATE:
+        json_put_count(w, "stage", c->a);
+        if (choice_of_state(f, column)) put_seen(w, f->choices->priced, choice_of_state(f, column));
+        break;
+    case COLUMN_FLOW: put_flow(w, f, column); break;
+    case COLUMN_WORKING:
+        json_put_count(w, "rank", c->a);
+        json_put_count(w, "working_bytes_at_least", f->working_bytes[c->a][c->b]);
+        break;
+    default: put_textbook(w, f, c); break;        // COLUMN_OTHER: of nodes there are none here
+    }
+    json_close_object(w);
+}
+
+static void put_removed(struct json_writer *w, const struct choices *c, const struct removed_choice *r)
+{
+    static const char *const amounts[] = {"rule", "bytes_over", NULL, "bound_ns"};
+    json_open_flat_object(w, NULL);
+    json_put_text(w, "reason", removal_names[r->removal]);
+    if (amounts[r->removal]) json_put_count(w, amounts[r->removal], r->amount);
+    map_put_choice(w, c->priced, r->stage, &r->choice);
+    json_close_object(w);
+}
+
+void map_put_removed(struct json_writer *w, const struct choices *c)
+{
+    json_open_array(w, "removed_choices");
+    for (int i = 0; i < c->removed_count; i++) put_removed(w, c, &c->removed[i]);
+    json_close_array(w);
+}
+
+enum status formulation_write_map(const struct formulation *f, const char *path, struct arena *arena, struct error *err)
+{
+    struct json_writer w;
+    document_begin(&w, "plumbline.map", NULL, 0, arena);
+    json_open_array(&w, "columns");
+    for (int j = 0; j < f->milp.column_count; j++) put_column(&w, f, j);
+    json_close_array(&w);
+    map_put_removed(&w, f->choices);
+    return document_write(&w, path, err);
+}

@@ -1,0 +1,104 @@
+// The model's ends: the embedding's rows and the loss behind the head.
+#include <math.h>
+
+#include "measure/cpu/kernels.h"
+
+int64_t token_row(float token, int64_t rows)
+{
+    int64_t row = (int64_t)((token + 1) * 0.5f * (float)rows);
+    return row < 0 ? 0 : row < rows ? row : rows - 1;
+}
+
+static void run_embedding(void *argument, int member, int threads)
+{
+    const struct embedding *e = argument;
+    int64_t begin, end, h = e->width;
+    team_share(e->tokens, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *row = e->table + token_row(e->token[i], e->rows) * h;
+        float *x = e->x + i * h;
+        if (!e->positions) {
+            memcpy(x, row, (size_t)h * sizeof *x);
+            continue;
+        }
+        const float *position = e->positions + i % e->sequence * h;
+        for (int64_t j = 0; j < h; j++) x[j] = row[j] + position[j];
+    }
+}
+
+// Two tokens may be the same row, so members share out the columns.
+static void run_embedding_backward(void *argument, int member, int threads)
+{
+    const struct embedding *e = argument;
+    int64_t begin, end, h = e->width;
+    team_share(h, member, threads, &begin, &end);
+    for (int64_t i = 0; i < e->tokens; i++) {
+        const float *dx = e->dx + i * h;
+        float *row = e->d_table + token_row(e->token[i], e->rows) * h;
+        for (int64_t j = begin; j < end; j++) row[j] += dx[j];
+        if (!e->positions) continue;
+        float *position = e->d_positions + i % e->sequence * h;
+        for (int64_t j = begin; j < end; j++) position[j] += dx[j];
+    }
+}
+
+void embedding_forward(struct team *team, const struct embedding *e)
+{
+    struct embedding copy = *e;
+    team_run(team, run_embedding, &copy);
+}
+
+void embedding_backward(struct team *team, const struct embedding *e)
+{
+    struct embedding copy = *e;
+    team_run(team, run_embedding_backward, &copy);
+}
+
+// ---- the loss
+
+enum { PIECE = 1024 };
+
+// Exponentials are summed piece by piece, so that they need not be written.
+static void run_loss(void *argument, int member, int threads)
+{
+    const struct loss *l = argument;
+    int64_t begin, end;
+    team_share(l->tokens, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *row = l->logits + i * l->classes;
+        float largest = largest_of(row, l->classes), total = 0, piece[PIECE];
+        for (int64_t j = 0; j < l->classes; j += PIECE) {
+            int64_t count = l->classes - j < PIECE ? l->classes - j : PIECE;
+            for (int64_t k = 0; k < count; k++) piece[k] = exponential(row[j + k] - largest);
+            total += sum_of(piece, NULL, count);
+        }
+        l->largest[i] = largest, l->total[i] = total;
+        l->loss[i] = logf(total) + largest - row[token_row(l->token[i], l->classes)];
+    }
+}
+
+static void run_loss_backward(void *argument, int member, int threads)
+{
+    const struct loss *l = argument;
+    int64_t begin, end;
+    team_share(l->tokens, member, threads, &begin, &end);
+    float share = 1 / (float)l->tokens;
+    for (int64_t i = begin; i < end; i++) {
+        const float *row = l->logits + i * l->classes;
+        float *d = l->d_logits + i * l->classes, scale = share / l->total[i], largest = l->largest[i];
+        for (int64_t j = 0; j < l->classes; j++) d[j] = exponential(row[j] - largest) * scale;
+        d[token_row(l->token[i], l->classes)] -= share;
+    }
+}
+
+void loss_forward(struct team *team, const struct loss *l)
+{
+    struct loss copy = *l;
+    team_run(team, run_loss, &copy);
+}
+
+void loss_backward(struct team *team, const struct loss *l)
+{
+    struct loss copy = *l;
+    team_run(team, run_loss_backward, &copy);
+}

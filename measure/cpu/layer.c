@@ -1,0 +1,268 @@
+// A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum; before its backward, as
+// much of that again as the recompute mode asks. Head: norm, logits, loss. The products that a pass makes are those of
+// docs/FORMULAS.md section 3; gains of norms and biases are left out.
+#include "measure/cpu/layer.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "measure/cpu/kernels.h"
+
+enum { FLOATS_PER_LINE = 16 };
+
+struct layer_sizes layer_sizes(const struct cell *cell)
+{
+    const struct shape *s = cell->layer->shape;
+    const int64_t *d = cell->sample.dimensions, t = d[2];
+    struct layer_sizes z = {.batch = d[0], .queries = d[1] / d[3], .blocks = d[3], .hidden = s->hidden,
+                            .width = s->head_width, .gated = s->gated_ffn, .rms = s->rms_norm, .positions = s->positions};
+    z.tokens = z.batch * z.queries;
+    z.kv_heads = s->kv_heads / t ? s->kv_heads / t : 1;
+    z.heads = s->heads / t / z.kv_heads ? s->heads / t / z.kv_heads * z.kv_heads : z.kv_heads;
+    z.query = z.heads * z.width, z.key = z.kv_heads * z.width;
+    z.row = z.query + 2 * z.key;
+    z.ffn = s->ffn / t ? s->ffn / t : 1;
+    z.up = (z.gated ? 2 : 1) * z.ffn;
+    z.vocabulary = s->vocabulary / t ? s->vocabulary / t : 1;
+    return z;
+}
+
+// ---- places
+
+struct area { float *at; int64_t used; };
+
+static float *take(struct area *a, int64_t count)
+{
+    float *at = a->at ? a->at + a->used : NULL;
+    a->used += (count + FLOATS_PER_LINE - 1) / FLOATS_PER_LINE * FLOATS_PER_LINE;
+    return at;
+}
+
+static void place_block(struct layer_buffers *b, enum pass pass, struct area *in, struct area *out)
+{
+    const struct layer_sizes *z = &b->z;
+    int64_t n = z->tokens, h = z->hidden;
+    bool whole = pass == PASS_FORWARD || pass == PASS_BACKWARD_FULL, backward = pass != PASS_FORWARD;
+    struct area *kept = whole ? out : in, *kept_scores = pass == PASS_BACKWARD ? in : out;
+    b->x = whole ? take(in, n * h) : NULL;
+    b->weight_qkv = take(in, h * z->row);
+    b->weight_out = take(in, z->query * h);
+    b->weight_up = take(in, h * z->up);
+    b->weight_down = take(in, z->ffn * h);
+    b->others = take(in, (z->blocks - 1) * n * 2 * z->key);
+    b->normal1 = take(kept, n * h), b->scale1 = take(kept, n);
+    b->qkv = take(kept, n * z->row);
+    b->scores = take(kept_scores, z->batch * z->heads * z->queries * z->queries * z->blocks);
+    b->context = take(kept_scores, n * z->query);
+    b->normal2 = take(kept, n * h), b->scale2 = take(kept, n);
+    b->up = take(kept, n * z->up);
+    b->active = take(kept, n * z->ffn);
+    if (whole) {
+        b->summand = take(out, n * h);
+        b->middle = take(out, n * h);
+        b->y = take(out, n * h);
+    }
+    if (!backward) return;
+    b->dy = take(in, n * h);
+    b->d_active = take(out, n * z->ffn);
+    b->d_up = take(out, n * z->up);
+    b->d_normal = take(out, n * h);
+    b->summand = take(out, n * h);
+    b->d_middle = take(out, n * h);
+    b->d_context = take(out, n * z->query);
+    b->d_scores = take(out, z->batch * z->heads * z->queries * z->queries * z->blocks);
+    b->d_qkv = take(out, n * z->row);
+    b->d_others = take(out, (z->blocks - 1) * n * 2 * z->key);
+    b->dx = take(out, n * h);
+    b->d_weight_qkv = take(out, h * z->row);
+    b->d_weight_out = take(out, z->query * h);
+    b->d_weight_up = take(out, h * z->up);
+    b->d_weight_down = take(out, z->ffn * h);
+}
+
+static void place_embedding(struct layer_buffers *b, enum pass pass, struct area *in, struct area *out)
+{
+    const struct layer_sizes *z = &b->z;
+    bool forward = pass == PASS_FORWARD;
+    struct area *written = forward ? in : out;
+    b->token = take(in, z->tokens);
+    b->table = take(written, z->vocabulary * z->hidden);
+    b->positions = z->positions ? take(written, z->queries * z->hidden) : NULL;
+    b->y = forward ? take(out, z->tokens * z->hidden) : NULL;
+    if (forward) return;
+    b->d_table = (float *)b->table, b->d_positions = (float *)b->positions;
+    b->table = b->positions = NULL;
+    b->dy = take(in, z->tokens * z->hidden);
+}
+
+static void place_head(struct layer_buffers *b, enum pass pass, struct area *in, struct area *out)
+{
+    const struct layer_sizes *z = &b->z;
+    int64_t n = z->tokens, h = z->hidden;
+    struct area *kept = pass == PASS_FORWARD ? out : in;
+    b->token = take(in, n);
+    b->table = take(in, z->vocabulary * h);
+    b->x = pass == PASS_FORWARD ? take(in, n * h) : NULL;
+    b->normal1 = take(kept, n * h), b->scale1 = take(kept, n);
+    b->logits = take(kept, n * z->vocabulary);
+    b->largest = take(kept, n), b->total = take(kept, n), b->loss = take(kept, n);
+    if (pass == PASS_FORWARD) return;
+    b->d_logits = take(out, n * z->vocabulary);
+    b->d_normal = take(out, n * h);
+    b->dx = take(out, n * h);
+    b->d_table = take(out, z->vocabulary * h);
+}
+
+void layer_place(struct layer_buffers *b, const struct cell *cell, float *in, float *out)
+{
+    *b = (struct layer_buffers){.z = layer_sizes(cell)};
+    struct area read = {in, 0}, written = {out, 0};
+    switch (cell->layer->kind) {
+    case LAYER_BLOCK: place_block(b, cell->layer->pass, &read, &written); break;
+    case LAYER_EMBEDDING: place_embedding(b, cell->layer->pass, &read, &written); break;
+    case LAYER_HEAD: place_head(b, cell->layer->pass, &read, &written); break;
+    default: assert(!"a layer that no back end times");
+    }
+    b->in_floats = read.used;
+    b->out_floats = written.used;
+}
+
+// ---- passes
+
+static struct linear linear_of(int64_t m, int64_t n, int64_t k, const float *x, const float *w)
+{
+    return (struct linear){m, n, k, 1 / sqrtf((float)k), x, w};
+}
+
+static struct norm norm_of(const struct layer_buffers *b, const float *x, float *y, float *scale)
+{
+    return (struct norm){.rows = b->z.tokens, .width = b->z.hidden, .rms = b->z.rms, .x = x, .y = y, .scale = scale};
+}
+
+static struct attention attention_of(const struct layer_buffers *b)
+{
+    const struct layer_sizes *z = &b->z;
+    return (struct attention){
+        .batch = z->batch, .heads = z->heads, .kv_heads = z->kv_heads, .queries = z->queries, .keys = z->queries,
+        .blocks = z->blocks, .width = z->width, .query = b->qkv, .key = b->qkv + z->query,
+        .value = b->qkv + z->query + z->key, .others = b->others, .query_row = z->row, .key_row = z->row,
+        .scores = b->scores, .context = b->context, .context_row = z->query, .d_context = b->d_context,
+        .d_scores = b->d_scores, .d_query = b->d_qkv, .d_key = b->d_qkv ? b->d_qkv + z->query : NULL,
+        .d_value = b->d_qkv ? b->d_qkv + z->query + z->key : NULL, .d_others = b->d_others,
+    };
+}
+
+static struct activation activation_of(const struct layer_buffers *b)
+{
+    const struct layer_sizes *z = &b->z;
+    return (struct activation){
+        .rows = z->tokens, .width = z->ffn, .row = z->up, .gate = b->up, .up = z->gated ? b->up + z->ffn : NULL,
+        .dy = b->d_active, .y = b->active, .d_gate = b->d_up, .d_up = z->gated && b->d_up ? b->d_up + z->ffn : NULL,
+    };
+}
+
+struct block_products { struct linear qkv, out, up, down; };
+
+static struct block_products products_of(const struct layer_buffers *b)
+{
+    const struct layer_sizes *z = &b->z;
+    int64_t n = z->tokens, h = z->hidden;
+    return (struct block_products){
+        linear_of(n, z->row, h, b->normal1, b->weight_qkv), linear_of(n, h, z->query, b->context, b->weight_out),
+        linear_of(n, z->up, h, b->normal2, b->weight_up), linear_of(n, h, z->ffn, b->active, b->weight_down),
+    };
+}
+
+static void run_block_forward(struct team *team, const struct layer_buffers *b)
+{
+    int64_t values = b->z.tokens * b->z.hidden;
+    struct block_products p = products_of(b);
+    struct norm norm1 = norm_of(b, b->x, b->normal1, b->scale1), norm2 = norm_of(b, b->middle, b->normal2, b->scale2);
+    struct attention attention = attention_of(b);
+    struct activation activation = activation_of(b);
+    norm_forward(team, &norm1);
+    linear_forward(team, &p.qkv, b->qkv);
+    attention_forward(team, &attention);
+    linear_forward(team, &p.out, b->summand);
+    sum_run(team, values, b->x, b->summand, b->middle);
+    norm_forward(team, &norm2);
+    linear_forward(team, &p.up, b->up);
+    activation_forward(team, &activation);
+    linear_forward(team, &p.down, b->summand);
+    sum_run(team, values, b->middle, b->summand, b->y);
+}
+
+static void run_block_backward(struct team *team, const struct layer_buffers *b)
+{
+    int64_t values = b->z.tokens * b->z.hidden;
+    struct block_products p = products_of(b);
+    struct norm norm1 = norm_of(b, NULL, b->normal1, b->scale1), norm2 = norm_of(b, NULL, b->normal2, b->scale2);
+    norm1.dy = norm2.dy = b->d_normal;
+    norm1.dx = norm2.dx = b->summand;
+    struct attention attention = attention_of(b);
+    struct activation activation = activation_of(b);
+    linear_data(team, &p.down, b->dy, b->d_active);
+    linear_weight(team, &p.down, b->dy, b->d_weight_down);
+    activation_backward(team, &activation);
+    linear_data(team, &p.up, b->d_up, b->d_normal);
+    linear_weight(team, &p.up, b->d_up, b->d_weight_up);
+    norm_backward(team, &norm2);
+    sum_run(team, values, b->dy, b->summand, b->d_middle);
+    linear_data(team, &p.out, b->d_middle, b->d_context);
+    linear_weight(team, &p.out, b->d_middle, b->d_weight_out);
+    attention_backward(team, &attention);
+    linear_data(team, &p.qkv, b->d_qkv, b->d_normal);
+    linear_weight(team, &p.qkv, b->d_qkv, b->d_weight_qkv);
+    norm_backward(team, &norm1);
+    sum_run(team, values, b->d_middle, b->summand, b->dx);
+}
+
+static void run_embedding(struct team *team, enum pass pass, const struct layer_buffers *b)
+{
+    const struct layer_sizes *z = &b->z;
+    struct embedding e = {.tokens = z->tokens, .width = z->hidden, .rows = z->vocabulary, .sequence = z->queries,
+                          .token = b->token, .table = b->table, .positions = b->positions, .dx = b->dy, .x = b->y,
+                          .d_table = b->d_table, .d_positions = b->d_positions};
+    if (pass == PASS_FORWARD) {
+        embedding_forward(team, &e);
+    } else {
+        e.positions = b->d_positions;       // only asked whether there are any
+        embedding_backward(team, &e);
+    }
+}
+
+// The head's matrix stands as the embedding's does, a row for each word: y = x table^T.
+static void run_head(struct team *team, enum pass pass, const struct layer_buffers *b)
+{
+    const struct layer_sizes *z = &b->z;
+    int64_t n = z->tokens, h = z->hidden, v = z->vocabulary;
+    float share = 1 / sqrtf((float)h);
+    struct norm norm = norm_of(b, b->x, b->normal1, b->scale1);
+    struct loss loss = {n, v, b->logits, b->token, b->largest, b->total, b->loss, b->d_logits};
+    if (pass == PASS_FORWARD) {
+        norm_forward(team, &norm);
+        product_run(team, &(struct product){.m = n, .n = v, .k = h, .alpha = share, .left = b->normal1, .left_row = h,
+                                            .right = b->table, .right_row = h, .transpose_right = true, .c = b->logits, .c_row = v});
+        loss_forward(team, &loss);
+        return;
+    }
+    loss_backward(team, &loss);
+    product_run(team, &(struct product){.m = n, .n = h, .k = v, .alpha = share, .left = b->d_logits, .left_row = v,
+                                        .right = b->table, .right_row = h, .c = b->d_normal, .c_row = h});
+    product_run(team, &(struct product){.m = v, .n = h, .k = n, .alpha = share, .beta = 1, .left = b->d_logits, .left_row = v,
+                                        .transpose_left = true, .right = b->normal1, .right_row = h, .c = b->d_table, .c_row = h});
+    norm.dy = b->d_normal, norm.dx = b->dx;
+    norm_backward(team, &norm);
+}
+
+void layer_run(struct team *team, const struct layer_cell *layer, const struct layer_buffers *b)
+{
+    if (layer->kind == LAYER_EMBEDDING) { run_embedding(team, layer->pass, b); return; }
+    if (layer->kind == LAYER_HEAD) { run_head(team, layer->pass, b); return; }
+    if (layer->pass == PASS_FORWARD || layer->pass == PASS_BACKWARD_FULL) run_block_forward(team, b);
+    if (layer->pass == PASS_BACKWARD_SELECTIVE) {
+        struct attention attention = attention_of(b);
+        attention_forward(team, &attention);
+    }
+    if (layer->pass != PASS_FORWARD) run_block_backward(team, b);
+}

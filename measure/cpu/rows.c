@@ -1,0 +1,177 @@
+// What OpenBLAS does not offer: softmax, norms, activation functions, sums and the optimizer's step, in plain C over each
+// member's share of the rows.
+#include <math.h>
+
+#include "measure/cpu/kernels.h"
+
+void softmax_rows(float *scores, int64_t rows, int64_t columns, float scale)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        float *row = scores + i * columns, largest = largest_of(row, columns);
+        for (int64_t j = 0; j < columns; j++) row[j] = exponential((row[j] - largest) * scale);
+        float share = 1 / sum_of(row, NULL, columns);
+        for (int64_t j = 0; j < columns; j++) row[j] *= share;
+    }
+}
+
+void softmax_rows_backward(const float *shares, float *gradients, int64_t rows, int64_t columns, float scale)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *share = shares + i * columns;
+        float *row = gradients + i * columns, mean = sum_of(share, row, columns);
+        for (int64_t j = 0; j < columns; j++) row[j] = share[j] * (row[j] - mean) * scale;
+    }
+}
+
+// ---- norms
+
+static void run_norm(void *argument, int member, int threads)
+{
+    const struct norm *n = argument;
+    int64_t h = n->width, begin, end;
+    team_share(n->rows, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *x = n->x + i * h;
+        float *y = n->y + i * h, mean = n->rms ? 0 : sum_of(x, NULL, h) / (float)h;
+        float scale = n->scale[i] = 1 / sqrtf(sum_of(x, x, h) / (float)h - mean * mean + 1e-5f);
+        for (int64_t j = 0; j < h; j++) y[j] = (x[j] - mean) * scale;
+    }
+}
+
+static void run_norm_backward(void *argument, int member, int threads)
+{
+    const struct norm *n = argument;
+    int64_t h = n->width, begin, end;
+    team_share(n->rows, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *y = n->y + i * h, *dy = n->dy + i * h;
+        float *dx = n->dx + i * h, scale = n->scale[i];
+        float mean = n->rms ? 0 : sum_of(dy, NULL, h) / (float)h, slope = sum_of(y, dy, h) / (float)h;
+        for (int64_t j = 0; j < h; j++) dx[j] = scale * (dy[j] - mean - slope * y[j]);
+    }
+}
+
+void norm_forward(struct team *team, const struct norm *n)
+{
+    struct norm copy = *n;
+    team_run(team, run_norm, &copy);
+}
+
+void norm_backward(struct team *team, const struct norm *n)
+{
+    struct norm copy = *n;
+    team_run(team, run_norm_backward, &copy);
+}
+
+// ---- sums and copies
+
+struct sum { int64_t count; const float *x, *y; float *z; };
+
+static void run_sum(void *argument, int member, int threads)
+{
+    const struct sum *s = argument;
+    int64_t begin, end;
+    team_share(s->count, member, threads, &begin, &end);
+    for (int64_t j = begin; j < end; j++) s->z[j] = s->x[j] + s->y[j];
+}
+
+void sum_run(struct team *team, int64_t count, const float *x, const float *y, float *z)
+{
+    struct sum s = {count, x, y, z};
+    team_run(team, run_sum, &s);
+}
+
+static void run_copy(void *argument, int member, int threads)
+{
+    const struct sum *s = argument;
+    int64_t begin, end;
+    team_share(s->count, member, threads, &begin, &end);
+    memcpy(s->z + begin, s->x + begin, (size_t)(end - begin) * sizeof(float));
+}
+
+void copy_run(struct team *team, int64_t count, const float *x, float *y)
+{
+    struct sum s = {count, x, NULL, y};
+    team_run(team, run_copy, &s);
+}
+
+// ---- activations; gelu by its tanh form is x / (1 + e^-2u)
+
+static const float gelu_slope = 1.5957691f, gelu_cube = 0.044715f;
+
+static void run_activation(void *argument, int member, int threads)
+{
+    const struct activation *a = argument;
+    int64_t begin, end;
+    team_share(a->rows, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL;
+        float *y = a->y + i * a->width;
+        if (up)
+            for (int64_t j = 0; j < a->width; j++) y[j] = gate[j] / (1 + exponential(-gate[j])) * up[j];
+        else
+            for (int64_t j = 0; j < a->width; j++) {
+                float x = gate[j];
+                y[j] = x / (1 + exponential(-gelu_slope * (x + gelu_cube * x * x * x)));
+            }
+    }
+}
+
+static void run_activation_backward(void *argument, int member, int threads)
+{
+    const struct activation *a = argument;
+    int64_t begin, end;
+    team_share(a->rows, member, threads, &begin, &end);
+    for (int64_t i = begin; i < end; i++) {
+        const float *gate = a->gate + i * a->row, *up = a->up ? a->up + i * a->row : NULL, *dy = a->dy + i * a->width;
+        float *d_gate = a->d_gate + i * a->row, *d_up = a->up ? a->d_up + i * a->row : NULL;
+        if (up)
+            for (int64_t j = 0; j < a->width; j++) {
+                float share = 1 / (1 + exponential(-gate[j]));
+                d_gate[j] = dy[j] * up[j] * share * (1 + gate[j] * (1 - share));
+                d_up[j] = dy[j] * gate[j] * share;
+            }
+        else
+            for (int64_t j = 0; j < a->width; j++) {
+                float x = gate[j], share = 1 / (1 + exponential(-gelu_slope * (x + gelu_cube * x * x * x)));
+                d_gate[j] = dy[j] * share * (1 + x * (1 - share) * gelu_slope * (1 + 3 * gelu_cube * x * x));
+            }
+    }
+}
+
+void activation_forward(struct team *team, const struct activation *a)
+{
+    struct activation copy = *a;
+    team_run(team, run_activation, &copy);
+}
+
+void activation_backward(struct team *team, const struct activation *a)
+{
+    struct activation copy = *a;
+    team_run(team, run_activation_backward, &copy);
+}
+
+// ---- the optimizer
+
+static void run_adam(void *argument, int member, int threads)
+{
+    const struct adam *a = argument;
+    int64_t begin, end;
+    const float keep_first = 0.9f, keep_second = 0.999f, rate = 1e-4f, least = 1e-8f;
+    team_share(a->count, member, threads, &begin, &end);
+    float *restrict weight = a->weight, *restrict first = a->first, *restrict second = a->second;
+    const float *restrict gradient = a->gradient;
+    for (int64_t j = begin; j < end; j++) {
+        float g = gradient[j];
+        first[j] = keep_first * first[j] + (1 - keep_first) * g;
+        second[j] = keep_second * second[j] + (1 - keep_second) * g * g;
+        // A second moment is never negative; the random state that is timed may be.
+        weight[j] -= rate * first[j] / (sqrtf(fabsf(second[j])) + least);
+    }
+}
+
+void adam_run(struct team *team, const struct adam *a)
+{
+    struct adam copy = *a;
+    team_run(team, run_adam, &copy);
+}

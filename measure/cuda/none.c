@@ -1,0 +1,50 @@
+// CUDA in the programs without it: they need none of its libraries to run, and hand over to plumbline-measure-cuda, the
+// same program with cuda.c in this file's place, which the Makefile builds beside them where it finds CUDA.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/sampling/backend.h"
+
+enum { PATH_LENGTH_MAX = 4096, ARGUMENTS_MAX = 256, COMMAND_LENGTH_MAX = 1 << 17 };
+
+static const char program[] = "plumbline-measure-cuda";
+
+// This process' own words, as the system keeps them; NULL where it does not.
+static char **own_arguments(struct arena *arena)
+{
+    char *text = TAKE(arena, COMMAND_LENGTH_MAX + 1, char), **words = TAKE(arena, ARGUMENTS_MAX + 1, char *);
+    FILE *file = fopen("/proc/self/cmdline", "rb");
+    if (!file) return NULL;
+    size_t length = fread(text, 1, COMMAND_LENGTH_MAX, file);
+    fclose(file);
+    int count = 0;
+    for (size_t at = 0; at < length; at += strlen(text + at) + 1) {
+        if (count == ARGUMENTS_MAX) return NULL;
+        words[count++] = text + at;
+    }
+    return length && length < COMMAND_LENGTH_MAX ? words : NULL;
+}
+
+static enum status hand_over(void **session, const struct backend_settings *settings, enum precision precision,
+                             struct arena *arena, struct error *err)
+{
+    (void)session, (void)settings, (void)precision;
+    char own[PATH_LENGTH_MAX];
+    char **arguments = own_arguments(arena);
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (arguments && length > 0) {
+        own[length] = '\0';
+        char *slash = strrchr(own, '/');
+        char *path = arena_print(arena, "%.*s/%s", slash ? (int)(slash - own) : 1, slash ? own : ".", program);
+        arguments[0] = path;
+        fflush(stdout);
+        execv(path, arguments);
+        if (errno != ENOENT) return fail(err, UNAVAILABLE, "%s: %s", path, strerror(errno));
+    }
+    return fail(err, UNAVAILABLE, "no CUDA in this build: %s is not beside plumbline-measure; install the CUDA toolkit with "
+                                  "cuBLAS and run make again", program);
+}
+
+const struct backend backend_cuda = {.name = "cuda", .text = "an NVIDIA GPU (not in this build)", .open = hand_over};

@@ -1,0 +1,196 @@
+// plumbline-measure links: how long messages take between every two ranks, in each direction.
+// What a repetition's seconds are. Where both ends read the same clock: from the call that sends to the end of the
+// receive, which was posted before. Where not, one direction's delay cannot be told from the other's by any exchange of
+// messages: the sender times its message and an empty answer, and takes off half of the fastest of three empty
+// exchanges right before. Delays of the two directions are then taken as equal; rates still belong to one direction.
+#include "measure/links/links.h"
+
+#include <stdio.h>
+
+#include "measure/links/assembly.h"
+#include "measure/sampling/backend.h"
+#include "measure/links/devices.h"
+#include "measure/links/report.h"
+#include "measure/links/pairs.h"
+#include "data/base/random.h"
+
+enum { EMPTY_EXCHANGES = 3 };
+
+struct settings {
+    struct assembly_settings common;
+    int64_t alone;
+    bool nccl;
+};
+
+struct wire {
+    struct ranks *ranks;
+    const struct roster *roster;
+    unsigned char *out, *in;        // [largest]
+    struct devices *devices;        // NULL: messages between processes
+};
+
+static double send_by_clock(struct wire *w, int bytes, int to)
+{
+    ranks_receive(w->ranks, NULL, 0, to);
+    double begin_s = clock_seconds();
+    ranks_send(w->ranks, w->out, bytes, to);
+    ranks_send(w->ranks, &begin_s, (int)sizeof begin_s, to);
+    return -1;
+}
+
+static double receive_by_clock(struct wire *w, int bytes, int from)
+{
+    double begin_s;
+    ranks_receive_begin(w->ranks, w->in, bytes, from);
+    ranks_send(w->ranks, NULL, 0, from);
+    ranks_receive_end(w->ranks);
+    double end_s = clock_seconds();
+    ranks_receive(w->ranks, &begin_s, (int)sizeof begin_s, from);
+    return end_s - begin_s;
+}
+
+static double send_by_answer(struct wire *w, int bytes, int to)
+{
+    double fastest_s = 1e9;
+    for (int i = 0; i < EMPTY_EXCHANGES; i++) {
+        double begin_s = clock_seconds();
+        ranks_send(w->ranks, NULL, 0, to);
+        ranks_receive(w->ranks, NULL, 0, to);
+        double elapsed_s = clock_seconds() - begin_s;
+        fastest_s = elapsed_s < fastest_s ? elapsed_s : fastest_s;
+    }
+    double begin_s = clock_seconds();
+    ranks_send(w->ranks, w->out, bytes, to);
+    ranks_receive(w->ranks, NULL, 0, to);
+    double seconds = clock_seconds() - begin_s - fastest_s / 2;
+    return seconds > 0 ? seconds : 0;
+}
+
+static double receive_by_answer(struct wire *w, int bytes, int from)
+{
+    for (int i = 0; i < EMPTY_EXCHANGES; i++) {
+        ranks_receive(w->ranks, NULL, 0, from);
+        if (i == EMPTY_EXCHANGES - 1) ranks_receive_begin(w->ranks, w->in, bytes, from);
+        ranks_send(w->ranks, NULL, 0, from);
+    }
+    ranks_receive_end(w->ranks);
+    ranks_send(w->ranks, NULL, 0, from);
+    return -1;
+}
+
+static enum status send(struct wire *w, int bytes, int to, double *seconds, struct error *err)
+{
+    *seconds = -1;
+    if (w->devices) return devices_send(w->devices, w->out, bytes, to, err);
+    *seconds = roster_same_clock(w->roster, ranks_self(w->ranks), to) ? send_by_clock(w, bytes, to) : send_by_answer(w, bytes, to);
+    return OK;
+}
+
+static enum status receive(struct wire *w, int bytes, int from, double *seconds, struct error *err)
+{
+    if (w->devices) return devices_receive(w->devices, w->in, bytes, from, seconds, err);
+    *seconds = roster_same_clock(w->roster, from, ranks_self(w->ranks)) ? receive_by_clock(w, bytes, from) : receive_by_answer(w, bytes, from);
+    return OK;
+}
+
+static enum status repeat(void *context, const struct sample *s, uint64_t number, double *seconds, struct error *err)
+{
+    struct wire *w = context;
+    int self = ranks_self(w->ranks), bytes = (int)s->dimensions[0];
+    if (self != s->from && self != s->to) return OK;
+    if (self == s->from) {
+        pattern_fill(w->out, bytes, number);
+        return send(w, bytes, s->to, seconds, err);
+    }
+    TRY(receive(w, bytes, s->from, seconds, err));
+    int64_t wrong = pattern_first_wrong(w->in, bytes, number);
+    if (wrong < 0) return OK;
+    return fail(err, SYSTEM, "data sent from %s to %s arrived changed: byte %lld of %d", w->roster->endpoints[s->from].name,
+                w->roster->endpoints[s->to].name, (long long)wrong, bytes);
+}
+
+// ---- which cells
+
+static void add_turn(struct joint *j, const struct pair *pairs, int pair_count, const int64_t *sizes, int size_count)
+{
+    j->turns[j->turn_count++] = (struct turn){j->step_count, size_count};
+    for (int i = 0; i < size_count; i++) {
+        j->steps[j->step_count++] = (struct step){j->cell_count, pair_count};
+        for (int p = 0; p < pair_count; p++)
+            j->cells[j->cell_count++].sample = (struct sample){
+                .kind = SAMPLE_LINK, .operation = "send", .dimensions = {sizes[i]}, .dimension_count = 1,
+                .precision = FP32, .bytes = (double)sizes[i], .from = pairs[p].from, .to = pairs[p].to,
+                .alone = pair_count == 1,
+            };
+    }
+}
+
+// Some of the ordered pairs, each as likely as another.
+static void add_alone(struct joint *j, int count, int wanted, uint64_t seed, const int64_t *sizes, int size_count,
+                      struct arena *arena)
+{
+    int all = count * (count - 1);
+    struct pair *pairs = TAKE(arena, all, struct pair);
+    for (int i = 0; i < all; i++) {
+        int to = i % (count - 1);
+        pairs[i] = (struct pair){i / (count - 1), to + (to >= i / (count - 1))};
+    }
+    for (int i = 0; i < wanted; i++) {
+        int chosen = i + random_below(&seed, all - i);
+        struct pair kept = pairs[i];
+        pairs[i] = pairs[chosen];
+        pairs[chosen] = kept;
+        add_turn(j, &pairs[i], 1, sizes, size_count);
+    }
+}
+
+static void choose_cells(struct joint *j, const struct settings *s, int count, struct arena *arena)
+{
+    int64_t sizes[LADDER_MAX];
+    int size_count = ladder_sizes(s->common.smallest, s->common.largest, s->common.factor, sizes);
+    int all = count * (count - 1), alone = s->alone < all ? (int)s->alone : all;
+    if (count < 4) alone = 0;           // no two pairs are without a common end: each is alone already
+    int turns = pairs_turns(count) + alone;
+    *j = (struct joint){
+        .cells = TAKE(arena, (all + alone) * size_count, struct joint_cell),
+        .steps = TAKE(arena, turns * size_count, struct step),
+        .turns = TAKE(arena, turns, struct turn),
+    };
+    struct pair *pairs = TAKE(arena, count, struct pair);
+    for (int t = 0; t < pairs_turns(count); t++)
+        add_turn(j, pairs, pairs_of_turn(count, t, pairs), sizes, size_count);
+    add_alone(j, count, alone, (uint64_t)s->common.seed, sizes, size_count, arena);
+}
+
+// ---- the command
+
+static enum status run(void *settings, struct ranks *ranks, int *exit_code, struct arena *arena, struct error *err)
+{
+    const struct settings *s = settings;
+    struct roster roster;
+    roster_gather(&roster, ranks, (enum wait)s->common.wait, arena);
+    struct wire wire = {ranks, &roster, TAKE(arena, s->common.largest, unsigned char), TAKE(arena, s->common.largest, unsigned char), NULL};
+    if (s->nccl) TRY(devices_open(&wire.devices, ranks, &roster, s->common.largest, arena, err));
+    struct joint joint;
+    choose_cells(&joint, s, roster.count, arena);
+    struct samples samples;
+    TRY(assembly_take(&samples, &s->common, ranks, &roster, &joint, repeat, &wire, exit_code, arena, err));
+    if (samples.sample_count && !s->common.quiet) links_report(stderr, &samples, arena);
+    return OK;
+}
+
+enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    struct settings s = {assembly_defaults(argc, argv, 1), 4, false};
+    const struct option options[] = {
+        {"--smallest", OPTION_INT, &s.common.smallest, 1, MESSAGE_BYTES_MAX, NULL, "bytes of the shortest message (1)"},
+        ASSEMBLY_OPTIONS(&s.common),
+        {"--alone", OPTION_INT, &s.alone, 0, 1e6, NULL,
+         "so many pairs, drawn by the seed, are measured again with nobody else sending (4)"},
+        {"--nccl", OPTION_FLAG, &s.nccl, 0, 0, NULL, "between CUDA devices, one for each rank, by NCCL"},
+    };
+    bool helped;
+    TRY(options_read(argc, argv, "mpirun -n RANKS plumbline-measure links [OPTION ...]", options, ARRAY_LENGTH(options),
+                     NULL, 0, 0, NULL, &helped, err));
+    return helped ? OK : assembly_run(&s.common, run, &s, exit_code, arena, err);
+}

@@ -1,0 +1,41 @@
+// Links and collectives in the program without MPI: it needs no libmpi to run, and hands over to plumbline-measure-mpi,
+// the same program with mpi.c in this file's place, which the Makefile builds beside it where it finds MPI.
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "measure/links/links.h"
+
+enum { PATH_LENGTH_MAX = 4096, SUFFIX_BYTES_MAX = 8 };
+
+static enum status hand_over(int argc, char **argv, struct arena *arena, struct error *err)
+{
+    const char *suffix = "-mpi";
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--nccl")) suffix = "-nccl";
+    char own[PATH_LENGTH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - SUFFIX_BYTES_MAX);
+    if (length > 0) {
+        memcpy(own + length, suffix, strlen(suffix) + 1);
+        char **arguments = TAKE(arena, argc + 2, char *);
+        arguments[0] = own;
+        for (int i = 0; i < argc; i++) arguments[i + 1] = argv[i];
+        fflush(stdout);
+        execv(own, arguments);
+    }
+    return fail(err, UNAVAILABLE, "this build has no MPI%s: plumbline-measure%s is not beside plumbline-measure; install an MPI "
+                                  "(on Debian libopenmpi-dev and openmpi-bin)%s and run make again",
+                strcmp(suffix, "-mpi") ? ", or no NCCL" : "", suffix, strcmp(suffix, "-mpi") ? " and CUDA with NCCL" : "");
+}
+
+enum status measure_links(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    return hand_over(argc, argv, arena, err);
+}
+
+enum status measure_collectives(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    (void)exit_code;
+    return hand_over(argc, argv, arena, err);
+}

@@ -1,0 +1,122 @@
+// Whole layers in one pass, at the model's own widths: only the sequence is cut to the budget, by halves, alike for all
+// micro-batches. A layer that takes far too long even at the least sequence is left out, as is one whose largest matrix no
+// back end takes. And the optimizer's step.
+#include "measure/sampling/cells_parts.h"
+
+// Below so many tokens a product is bound by reading its weights, which a training step's is not.
+enum { TOKENS_MIN = 128, LAYER_UNITS = 6 };
+// Left out beyond so many times the time that a layer's forward pass should take.
+static const double far_too_long = 6;
+
+// One rank's work of one pass forward, docs/FORMULAS.md section 3.
+struct layer_load { double linear, attention, bytes, score_bytes; };
+
+static struct layer_load load_of(const struct chooser *c, enum layer_kind kind, int64_t micro_batch, int64_t sequence)
+{
+    const struct shape *s = c->shape;
+    double e = precision_bytes(c->request->precision), t = (double)c->tensor, h = (double)s->hidden;
+    double n = (double)micro_batch * (double)sequence / (double)c->context, g = s->gated_ffn ? 3 : 2;
+    double query = (double)(s->heads * s->head_width), key = (double)(s->kv_heads * s->head_width), ffn = (double)s->ffn;
+    struct layer_load load = {.bytes = 2 * n * h * e};
+    if (kind == LAYER_HEAD) {
+        load.linear = 2 * n * h * (double)s->vocabulary / t;
+        load.bytes += 12 * n * (double)s->vocabulary / t;
+    } else if (kind == LAYER_BLOCK) {
+        double scores = n * (double)sequence * (double)s->heads / t;
+        load.linear = 2 * n * (h * (query + 2 * key) + query * h + g * h * ffn) / t;
+        load.attention = 4 * scores * (double)s->head_width * (c->request->fused ? 0.5 : 1);
+        load.score_bytes = c->request->fused ? 0 : 6 * scores * e;
+        load.bytes = 10 * n * h * e + g * n * ffn * e / t + load.score_bytes;
+    }
+    return load;
+}
+
+static double seconds_of(const struct chooser *c, struct layer_load load)
+{
+    return (load.linear + 3 * load.attention) / c->request->gemm_flop_per_s + load.bytes / c->request->copy_bytes_per_s;
+}
+
+static void add_pass(struct chooser *c, enum layer_kind kind, enum pass pass, int64_t micro_batch, int64_t sequence, bool graph)
+{
+    struct layer_load load = load_of(c, kind, micro_batch, sequence);
+    double again = c->request->fused ? 2.5 : 2, flop = load.linear + load.attention, bytes = load.bytes;
+    if (pass != PASS_FORWARD) {
+        flop = 2 * load.linear + again * load.attention;
+        bytes = 2 * load.bytes;
+    }
+    if (pass == PASS_BACKWARD_SELECTIVE) flop += load.attention, bytes += load.score_bytes;
+    if (pass == PASS_BACKWARD_FULL) flop += load.linear + load.attention, bytes += load.bytes;
+    struct layer_cell *layer = TAKE(c->arena, 1, struct layer_cell);
+    *layer = (struct layer_cell){kind, pass, c->shape, c->request->fused, graph};
+    const char *name = arena_print(c->arena, "%s %s%s", layer_kind_names[kind], pass_names[pass], graph ? ", graph" : "");
+    struct cell *cell = cells_add(c, WORK_LAYER, SAMPLE_LAYER, name);
+    cell->layer = layer;
+    cell_set_size(cell, 4, micro_batch, sequence, c->tensor, c->context);
+    cell->sample.flop = flop;
+    cell->sample.bytes = bytes;
+}
+
+static void add_passes(struct chooser *c, enum layer_kind kind, int64_t micro_batch, int64_t sequence)
+{
+    for (int pass = 0; pass < PASS_COUNT; pass++) {
+        bool recomputing = pass == PASS_BACKWARD_SELECTIVE || pass == PASS_BACKWARD_FULL;
+        if (recomputing && (kind != LAYER_BLOCK || !c->request->recompute[pass])) continue;
+        for (int graph = 0; graph <= c->request->graphs; graph++)
+            add_pass(c, kind, (enum pass)pass, micro_batch, sequence, graph);
+    }
+}
+
+static double largest_matrix(const struct chooser *c, enum layer_kind kind)
+{
+    double wide = kind == LAYER_BLOCK ? (c->shape->gated_ffn ? 2 : 1) * (double)c->shape->ffn : (double)c->shape->vocabulary;
+    return wide / (double)c->tensor * (double)c->shape->hidden;
+}
+
+void cells_add_layers(struct chooser *c)
+{
+    static const enum layer_kind kinds[] = {LAYER_EMBEDDING, LAYER_BLOCK, LAYER_HEAD};
+    const struct cells_request *r = c->request;
+    const struct cells_list *micro_batches = &r->micro_batches;
+    int64_t largest = cells_largest(micro_batches), smallest = cells_smallest(micro_batches);
+    int64_t sequence_min = (TOKENS_MIN + smallest - 1) / smallest * c->context;
+    double wanted_s = LAYER_UNITS * r->largest_s;
+    for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
+        int64_t sequence = most(c->context, r->sequence / c->context * c->context);
+        double scores_most = r->fused ? 1 : (double)c->shape->heads / (double)c->tensor;
+        while (sequence / 2 >= sequence_min && sequence / 2 % c->context == 0 &&
+               (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > wanted_s ||
+                (double)(largest * sequence * sequence / c->context) * scores_most > MATRIX_VALUES_MAX))
+            sequence /= 2;
+        if (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > far_too_long * wanted_s ||
+            largest_matrix(c, kinds[k]) > MATRIX_VALUES_MAX)
+            continue;
+        for (int i = 0; i < micro_batches->count; i++) add_passes(c, kinds[k], micro_batches->values[i], sequence);
+    }
+}
+
+// As many values as a block has, at most; bytes as section 4 prices the step: both moments read and written (and in 16
+// bits a master copy), the gradient read, the weights written. A step reads its fp32 weights too: what that takes longer
+// is the costs' step_bytes_per_value.
+void cells_add_optimizer(struct chooser *c)
+{
+    const struct cells_request *r = c->request;
+    const struct shape *s = c->shape;
+    int64_t block = s->hidden * ((s->heads + 2 * s->kv_heads) * s->head_width + s->heads * s->head_width +
+                                 (s->gated_ffn ? 3 : 2) * s->ffn) / cells_largest(&r->tensors);
+    double value_bytes = r->precision == FP32 ? 2 * 8 + 4 + 4 : 2 * 12 + 4 + 2;
+    int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s, most(4, least(block, MATRIX_VALUES_MAX / 4)));
+    for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
+        struct cell *cell = cells_add(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam");
+        cell_set_size(cell, 1, values, 0, 0, 0);
+        cell->sample.bytes = value_bytes * (double)values;
+    }
+}
+
+double cells_layers_work(const struct cells_request *r)
+{
+    // Backward takes two forwards, selective a little more, full three; head and embedding one block more, all at most.
+    double passes = 1 + 2 + 2.3 * r->recompute[PASS_BACKWARD_SELECTIVE] + 3 * r->recompute[PASS_BACKWARD_FULL] + 3;
+    double share = 0, largest = (double)cells_largest(&r->micro_batches);
+    for (int i = 0; i < r->micro_batches.count; i++) share += (double)r->micro_batches.values[i] / largest;
+    return LAYER_UNITS * passes * share * (1 + r->graphs) * r->shape_count * r->tensors.count * r->contexts.count;
+}

@@ -1,0 +1,40 @@
+// What the files that choose cells share.
+#ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
+#define PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
+
+#include "measure/sampling/cells.h"
+
+enum { MATRIX_VALUES_MAX = 1 << 28, SIZES = 3 };
+
+struct chooser {
+    const struct cells_request *request;
+    const struct shape *shape;          // the one at hand, as are the tensor and context degrees
+    int64_t tensor, context;
+    struct cell *cells;
+    int count, capacity;
+    struct arena *arena;
+};
+
+struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind, const char *operation);
+void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t d2, int64_t d3);
+
+// The smallest of three sizes, so that the largest, four times it, takes about the time asked for and at most `limit`.
+int64_t cells_quarter(double seconds_per_unit, double largest_s, int64_t limit);
+// How many sizes a ladder has, and by what the next one is larger: a quarter, a half, the whole; or a quarter and the whole.
+int cells_sizes(const struct cells_request *request);
+int64_t cells_step(const struct cells_request *request);
+
+int64_t cells_largest(const struct cells_list *list);
+int64_t cells_smallest(const struct cells_list *list);
+
+void cells_add_low_rank(struct chooser *c, int64_t rank);
+void cells_add_layers(struct chooser *c);
+void cells_add_optimizer(struct chooser *c);
+
+// In units of request->largest_s.
+double cells_layers_work(const struct cells_request *request);
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+#endif

@@ -1,0 +1,26 @@
+#include "measure/sampling/interrupts.h"
+
+#include <signal.h>
+#include <stddef.h>
+
+// The one thing that a signal handler can reach.
+static volatile sig_atomic_t interrupted;
+
+static void note(int signal) { (void)signal, interrupted = 1; }
+
+static void handle(void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void interrupts_listen(void)
+{
+    interrupted = 0;
+    handle(note, (int)SA_RESETHAND);
+}
+
+bool interrupts_came(void) { return interrupted; }
+
+void interrupts_ignore(void) { handle(SIG_IGN, 0); }

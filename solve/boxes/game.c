@@ -1,0 +1,182 @@
+// Regret matching for the game of paths against plans (eliminate_game.h): each side plays in proportion to its positive
+// regrets, negative ones are forgotten, and the average of the later plays converges to the solution. A few hundred steps
+// on a small matrix cost less than one dynamic programme.
+#include "solve/boxes/game_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solve/boxes/dynamic.h"
+
+struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena)
+{
+    struct game *g = TAKE(arena, 1, struct game);
+    *g = (struct game){.symbols = symbols, .path_size = path_size(symbols), .paths_max = paths_max, .plans_max = plans_max};
+    g->ids = TAKE(arena, paths_max, int);
+    g->counts = TAKE(arena, g->path_size * paths_max, int);
+    g->durations = TAKE(arena, symbols * plans_max, int64_t);
+    g->length = TAKE(arena, paths_max * plans_max, double);
+    g->tableau = TAKE(arena, (size_t)(paths_max + 1) * (size_t)(plans_max + 1), double);
+    g->row_is = TAKE(arena, paths_max, int);
+    g->column_is = TAKE(arena, plans_max, int);
+    double **path_arrays[] = {&g->path_regret, &g->path_share, &g->path_play, &g->path_gain};
+    double **plan_arrays[] = {&g->plan_regret, &g->plan_share, &g->plan_play, &g->plan_gain};
+    for (int i = 0; i < 4; i++) {
+        *path_arrays[i] = TAKE(arena, paths_max, double);
+        *plan_arrays[i] = TAKE(arena, plans_max, double);
+    }
+    return g;
+}
+
+static double length_at(const struct game *g, int path, const int64_t *durations)
+{
+    const int *counts = g->counts + (size_t)path * (size_t)g->path_size;
+    double length = 0;
+    for (int k = 0; k < g->symbols; k++)
+        if (counts[k])
+            length += (double)counts[k] * (double)durations[k];
+    return length / path_laps(counts, g->symbols);
+}
+
+static double length_of(const struct game *g, int path, int plan) { return length_at(g, path, g->durations + (size_t)plan * (size_t)g->symbols); }
+
+double game_longest(const struct game *g, const int64_t *durations)
+{
+    double longest = 0;
+    for (int p = 0; p < g->path_count; p++) {
+        double length = length_at(g, p, durations);
+        longest = length > longest ? length : longest;
+    }
+    return longest;
+}
+
+// Where the next one goes: behind the others, or in the place of the one with the least share.
+static int place_for(const double *share, int *count, int most)
+{
+    if (*count < most)
+        return (*count)++;
+    int at = 0;
+    for (int i = 1; i < most; i++)
+        if (share[i] < share[at])
+            at = i;
+    return at;
+}
+
+void game_add_path(struct game *g, int id, const int *counts)
+{
+    for (int i = 0; i < g->path_count; i++)
+        if (g->ids[i] == id)
+            return;
+    int at = place_for(g->path_share, &g->path_count, g->paths_max);
+    g->ids[at] = id;
+    memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts, (size_t)g->path_size * sizeof *counts);
+    for (int x = 0; x < g->plan_count; x++)
+        g->length[at * g->plans_max + x] = length_of(g, at, x);
+    g->path_regret[at] = g->path_share[at] = 0;
+}
+
+int game_add_plan(struct game *g, const int64_t *durations)
+{
+    int at = place_for(g->plan_share, &g->plan_count, g->plans_max);
+    memcpy(g->durations + (size_t)at * (size_t)g->symbols, durations, (size_t)g->symbols * sizeof *durations);
+    for (int p = 0; p < g->path_count; p++)
+        g->length[p * g->plans_max + at] = length_of(g, p, at);
+    g->plan_regret[at] = g->plan_share[at] = 0;
+    return at;
+}
+
+void game_move_plan(struct game *g, int from, int to)
+{
+    size_t symbols = (size_t)g->symbols;
+    memmove(g->durations + (size_t)to * symbols, g->durations + (size_t)from * symbols, symbols * sizeof *g->durations);
+    for (int p = 0; p < g->path_count; p++)
+        g->length[p * g->plans_max + to] = g->length[p * g->plans_max + from];
+    g->plan_share[to] = g->plan_share[from];
+}
+
+void game_truncate_plans(struct game *g, int count) { g->plan_count = count; }
+
+// The play in proportion to the positive regrets; all alike where there are none.
+static void play(double *plays, const double *regret, int count)
+{
+    double sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += regret[i];
+    for (int i = 0; i < count; i++)
+        plays[i] = sum > 0 ? regret[i] / sum : 1.0 / count;
+}
+
+static void regret_more(double *regret, const double *gain, const double *plays, int count, double sign)
+{
+    double value = 0;
+    for (int i = 0; i < count; i++)
+        value += plays[i] * gain[i];
+    for (int i = 0; i < count; i++) {
+        double sum = regret[i] + sign * (gain[i] - value);
+        regret[i] = sum > 0 ? sum : 0;
+    }
+}
+
+static void average(double *share, const double *plays, int count, double weight)
+{
+    for (int i = 0; i < count; i++)
+        share[i] += weight * (plays[i] - share[i]);
+}
+
+void game_solve(struct game *g, int steps)
+{
+    if (!g->path_count || !g->plan_count)
+        return;
+    for (int i = 0; i < g->path_count; i++)
+        g->path_regret[i] = 0;
+    for (int i = 0; i < g->plan_count; i++)
+        g->plan_regret[i] = 0;
+    play(g->plan_play, g->plan_regret, g->plan_count);
+    for (int step = 1; step <= steps; step++) {
+        play(g->path_play, g->path_regret, g->path_count);
+        memset(g->plan_gain, 0, (size_t)g->plan_count * sizeof *g->plan_gain);
+        for (int p = 0; p < g->path_count; p++)
+            for (int x = 0; x < g->plan_count && g->path_play[p] > 0; x++)
+                g->plan_gain[x] += g->path_play[p] * g->length[p * g->plans_max + x];
+        regret_more(g->plan_regret, g->plan_gain, g->plan_play, g->plan_count, -1);
+        play(g->plan_play, g->plan_regret, g->plan_count);
+        for (int p = 0; p < g->path_count; p++) {
+            g->path_gain[p] = 0;
+            for (int x = 0; x < g->plan_count; x++)
+                g->path_gain[p] += g->plan_play[x] * g->length[p * g->plans_max + x];
+        }
+        regret_more(g->path_regret, g->path_gain, g->path_play, g->path_count, 1);
+        double weight = 3.0 / (step + 2);               // later plays count more, as the square of the step
+        average(g->path_share, g->path_play, g->path_count, step == 1 ? 1 : weight);
+        average(g->plan_share, g->plan_play, g->plan_count, step == 1 ? 1 : weight);
+    }
+}
+
+int game_weights(const struct game *g, int *ids, int64_t *weights)
+{
+    int64_t left = (int64_t)1 << WEIGHT_BITS;
+    int count = 0;
+    for (int p = 0; p < g->path_count; p++) {
+        int64_t weight = (int64_t)floor(ldexp(g->path_share[p], WEIGHT_BITS));
+        weight = (weight < left ? weight : left) / path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
+        if (weight <= 0)
+            continue;
+        left -= weight * path_laps(g->counts + (size_t)p * (size_t)g->path_size, g->symbols);
+        ids[count] = g->ids[p];
+        weights[count++] = weight;
+    }
+    return count;
+}
+
+void game_mean_durations(const struct game *g, int64_t *durations)
+{
+    for (int k = 0; k < g->symbols; k++) {
+        double mean = 0;
+        for (int x = 0; x < g->plan_count; x++)
+            mean += g->plan_share[x] * (double)g->durations[(size_t)x * (size_t)g->symbols + (size_t)k];
+        durations[k] = (int64_t)(mean + 0.5);
+    }
+}
+
+int game_plan_count(const struct game *g) { return g->plan_count; }
+double game_plan_share(const struct game *g, int plan) { return g->plan_share[plan]; }

@@ -1,0 +1,449 @@
+// The boxes: along the records of the search, and beyond them where a box stays open. Every round is used on the box by the
+// checker's own function; one that changes nothing is not written.
+#include <string.h>
+
+#include "solve/certificate/internal.h"
+#include "solve/checker/boxes/chain.h"
+
+enum { DEEPEST = 3000 };
+
+// ---- boxes
+
+struct check_box maker_whole_box(struct maker *m, struct arena *arena)
+{
+    struct check_box box = {TAKE(arena, m->p.stages, int *), TAKE(arena, m->p.stages, int), TAKE(arena, m->p.ranks, struct check_span)};
+    for (int r = 0; r < m->p.ranks; r++) box.spans[r] = (struct check_span){0, m->p.layers};
+    for (int s = 0; s < m->p.stages; s++) {
+        box.count[s] = m->choices.count[s];
+        box.left[s] = TAKE(arena, box.count[s], int);
+        for (int i = 0; i < box.count[s]; i++) box.left[s][i] = i;
+    }
+    return box;
+}
+
+static void *copy(const void *items, int count, size_t size, struct arena *arena)
+{
+    return arena_grow(arena, items, (size_t)count, (size_t)count, size);
+}
+
+struct check_box maker_copy_box(const struct maker *m, const struct check_box *box, struct arena *arena)
+{
+    struct check_box other = {TAKE(arena, m->p.stages, int *), copy(box->count, m->p.stages, sizeof *box->count, arena),
+                              copy(box->spans, m->p.ranks, sizeof *box->spans, arena)};
+    for (int s = 0; s < m->p.stages; s++) other.left[s] = copy(box->left[s], box->count[s], sizeof *box->left[s], arena);
+    return other;
+}
+
+int maker_left_in(const struct maker *m, const struct check_box *box)
+{
+    int sum = 0;
+    for (int s = 0; s < m->p.stages; s++) sum += box->count[s];
+    for (int r = 0; r < m->p.ranks; r++) sum += box->spans[r].most - box->spans[r].least;
+    return sum;
+}
+
+static bool is_empty(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (!box->count[s]) return true;
+    for (int r = 0; r < m->p.ranks; r++)
+        if (box->spans[r].least > box->spans[r].most) return true;
+    return false;
+}
+
+static bool is_single(const struct maker *m, const struct check_box *box)
+{
+    for (int s = 0; s < m->p.stages; s++)
+        if (box->count[s] > 1) return false;
+    return true;
+}
+
+static bool has_property(const struct maker *m, const struct proof_box *by, int number)
+{
+    const struct check_choice *c = &m->choices.items[by->stage][number];
+    if (by->end == END_SPLIT_LOAD) return c->load < by->load_ns;
+    return by->end == END_SPLIT_GROUP ? c->group == by->group : number == by->choice;
+}
+
+struct check_box maker_split(struct maker *m, struct check_box *box, const struct proof_box *by, struct arena *arena)
+{
+    struct check_box other = maker_copy_box(m, box, arena);
+    if (by->end == END_SPLIT_RANK) {
+        struct check_span *below = &box->spans[by->rank], *others = &other.spans[by->rank];
+        if (below->most >= by->layers) below->most = by->layers - 1;
+        if (others->least < by->layers) others->least = by->layers;
+        return other;
+    }
+    int kept = 0, others = 0;
+    for (int i = 0; i < box->count[by->stage]; i++) {
+        int number = box->left[by->stage][i];
+        if (has_property(m, by, number)) box->left[by->stage][kept++] = number;
+        else other.left[by->stage][others++] = number;
+    }
+    box->count[by->stage] = kept;
+    other.count[by->stage] = others;
+    return other;
+}
+
+// ---- rounds
+
+bool maker_couple(struct maker *m, struct check_box *box)
+{
+    return check_couple_ranks(&m->choices, box) != OK || is_empty(m, box);
+}
+
+bool maker_use(struct maker *m, struct check_box *box, const struct proof_round *round)
+{
+    struct check_round r = {.coefficients = m->coefficients, .has_weights = round->path_count > 0, .counts = !round->relaxed, .by_ranks = round->by_ranks};
+    bool closed = false;
+    memset(m->coefficients, 0, (size_t)m->symbols * sizeof *m->coefficients);
+    for (int i = 0; i < round->path_count; i++)
+        for (int k = 0; k < m->symbols; k++) m->coefficients[k] += round->weights[i] * m->proof->paths[round->paths[i]].counts[k];
+    for (int i = 0; i < check_resource_count(&m->p) && round->prices; i++) r.prices[i] = round->prices[i];
+    if (m->p.chain && r.has_weights && m->p.chain->find_excess(&m->p, m->coefficients, &m->work, &r.excess) != OK) return false;
+    if (check_use_round(m->mixer, box, &r, m->bound_ns, &closed) == OK) return closed || maker_couple(m, box);
+    m->err = (struct error){OK, ""};
+    return false;
+}
+
+// Uses it on the box and notes it if that changed anything. true: closed.
+static bool try_round(struct maker *m, int number, struct check_box *box, const struct proof_round *round)
+{
+    int before = maker_left_in(m, box);
+    bool closed = maker_use(m, box, round);
+    if (closed || maker_left_in(m, box) < before) proof_add_round(m->proof, number, round);
+    return closed;
+}
+
+// Whether the ranks have several stages and everything in the box stands on one group and sends alike messages.
+static bool goes_by_ranks(const struct maker *m, const struct check_box *box)
+{
+    if (m->p.turns == 1 || !m->choices.free_places || is_empty(m, box)) return false;
+    int group = m->choices.items[0][box->left[0][0]].group;
+    for (int s = 0; s < m->p.stages; s++) {
+        int cut = m->choices.items[s][box->left[s][0]].cut;
+        for (int i = 0; i < box->count[s]; i++) {
+            const struct check_choice *c = &m->choices.items[s][box->left[s][i]];
+            if (c->group != group || (s < m->p.stages - 1 && c->cut != cut)) return false;
+        }
+    }
+    return true;
+}
+
+// Our path of one that the records or the closer know by its counts.
+static int path_of_record(struct maker *m, int id)
+{
+    const struct box_proof *proof = &m->request->evidence->proof;
+    if (m->path_of[id] == -2)
+        m->path_of[id] = maker_find_path(m, proof->path_counts + (size_t)id * (size_t)path_size(graph_symbol_count(m->request->evidence->graph)));
+    return m->path_of[id];
+}
+
+static int path_of_closer(struct maker *m, int id)
+{
+    int count = box_closer_path_count(m->closer);
+    if (id >= m->closer_paths) {
+        m->path_of_closer = arena_grow(m->arena, m->path_of_closer, (size_t)m->closer_paths, (size_t)(2 * count), sizeof *m->path_of_closer);
+        for (int i = m->closer_paths; i < 2 * count; i++) m->path_of_closer[i] = -2;
+        m->closer_paths = 2 * count;
+    }
+    if (m->path_of_closer[id] == -2) m->path_of_closer[id] = maker_find_path(m, box_closer_path(m->closer, id));
+    return m->path_of_closer[id];
+}
+
+static bool has_prices(const struct maker *m, const int64_t *prices)
+{
+    for (int r = 0; r < check_resource_count(&m->p) && prices; r++)
+        if (prices[r] > 0) return true;
+    return false;
+}
+
+static bool counts_anything(const struct maker *m)
+{
+    for (int r = 0; r < check_resource_count(&m->p); r++)
+        if (m->counted[r]) return true;
+    return false;
+}
+
+static bool step_is_relaxed(const struct maker *m, const struct box_step *step) { return step->relaxed && counts_anything(m); }
+
+// The step as a round. Paths come from the records, or (of_closer) from the closer.
+static struct proof_round round_of(struct maker *m, const struct check_box *box, const struct box_step *step, bool of_closer)
+{
+    int *paths = TAKE(m->arena, step->path_count, int);
+    int64_t *weights = TAKE(m->arena, step->path_count, int64_t), *prices;
+    bool by_ranks = goes_by_ranks(m, box);
+    struct proof_round round = {0, paths, weights, NULL, step_is_relaxed(m, step) && !by_ranks, by_ranks};
+    for (int i = 0; i < step->path_count && m->bound_ns >= 0; i++) {
+        int path = of_closer ? path_of_closer(m, step->ids[i]) : path_of_record(m, step->ids[i]);
+        if (path < 0 || step->weights[i] <= 0) continue;
+        paths[round.path_count] = path;
+        weights[round.path_count++] = step->weights[i];
+    }
+    if (!has_prices(m, step->prices)) return round;
+    round.prices = prices = copy(step->prices, check_resource_count(&m->p), sizeof *step->prices, m->arena);
+    for (int r = 0; r < check_resource_count(&m->p); r++)
+        if (check_resource_limit(&m->p, r) < 0) prices[r] = 0;
+    return round;
+}
+
+static bool follow_steps(struct maker *m, int number, struct check_box *box, const struct box_record *r)
+{
+    bool closed = is_empty(m, box);
+    for (int i = 0; i < r->step_count && !closed; i++) {
+        struct proof_round round = round_of(m, box, &r->steps[i], false);
+        closed = try_round(m, number, box, &round);
+        round.relaxed = false;
+        if (!closed && i == r->step_count - 1 && r->first_part < 0 && step_is_relaxed(m, &r->steps[i])) closed = try_round(m, number, box, &round);
+    }
+    return closed;
+}
+
+// ---- the planner's choices, where they are needed
+
+static bool same_choice(const struct choice *x, const struct check_choice *c)
+{
+    return (x->first_layer == c->first || x->first_layer < 0 || c->first < 0) && x->layer_count == c->layers && x->group == c->group &&
+           (int)x->recompute == c->mode && x->recomputed_layers == c->recomputed && x->gradient_option == c->gradient &&
+           x->boundary_option == c->boundary;
+}
+
+// Both lists are in one order, so that the next one is mostly the one.
+static bool match_choices(struct maker *m)
+{
+    m->planner_of = TAKE(m->arena, m->p.stages, int *);
+    for (int s = 0; s < m->p.stages; s++) {
+        const struct stage_choices *stage = &m->planner.stages[s];
+        m->planner_of[s] = TAKE(m->arena, m->choices.count[s], int);
+        for (int i = 0, k = 0; i < m->choices.count[s]; i++) {
+            int tried = 0;
+            for (; tried < stage->count && !same_choice(&stage->items[k], &m->choices.items[s][i]); tried++) k = (k + 1) % stage->count;
+            if (tried == stage->count) {
+                m->planner_of = NULL;
+                return false;
+            }
+            m->planner_of[s][i] = k;
+        }
+    }
+    return true;
+}
+
+// false: they do not agree, and a certificate must do without the planner.
+static bool open_planner(struct maker *m)
+{
+    if (m->planner_of) return true;
+    if (choices_build(&m->planner, m->request->priced, m->request->evidence->schedule, m->arena, &m->err) != OK) return false;
+    return match_choices(m);
+}
+
+// ---- splits
+
+static int find_choice(const struct maker *m, int stage, const struct choice *x)
+{
+    for (int i = 0; i < m->choices.count[stage]; i++)
+        if (same_choice(x, &m->choices.items[stage][i])) return i;
+    return -1;
+}
+
+static struct proof_choice say_choice(const struct maker *m, int stage, int number)
+{
+    const struct check_choice *c = &m->choices.items[stage][number];
+    return (struct proof_choice){c->first, c->layers, c->group, c->mode, c->recomputed, c->gradient, c->boundary};
+}
+
+// A split as the search made it; false: the checker has no such choice, or no split at all.
+static bool read_split(const struct maker *m, struct proof_box *to, int stage, int rank, const struct choice *choice, int group, int64_t load_ns, int layers)
+{
+    to->stage = stage;
+    to->rank = rank;
+    to->layers = layers;
+    to->group = group;
+    to->load_ns = load_ns;
+    to->choice = choice ? find_choice(m, stage, choice) : -1;
+    if (to->choice >= 0) to->said = say_choice(m, stage, to->choice);
+    to->end = rank >= 0 ? END_SPLIT_RANK : choice ? END_SPLIT_CHOICE : group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
+    return rank >= 0 || (stage >= 0 && (!choice || to->choice >= 0));
+}
+
+// Without anybody's advice: the widest of a rank with two groups, then the stage with most choices, halved by load or by one.
+static void split_blindly(const struct maker *m, const struct check_box *box, struct proof_box *to)
+{
+    int stage = 0;
+    for (int s = 1; s < m->p.stages; s++)
+        if (box->count[s] > box->count[stage]) stage = s;
+    const struct check_choice *items = m->choices.items[stage];
+    int64_t least = INT64_MAX, most = -1;
+    to->stage = stage;
+    for (int i = 0; i < box->count[stage]; i++) {
+        const struct check_choice *c = &items[box->left[stage][i]];
+        least = c->load < least ? c->load : least;
+        most = c->load > most ? c->load : most;
+        to->group = i && c->group != items[box->left[stage][0]].group ? c->group : to->group;
+    }
+    to->choice = box->left[stage][0];
+    to->said = say_choice(m, stage, to->choice);
+    to->load_ns = least + (most - least + 1) / 2;
+    to->end = m->p.turns > 1 && to->group >= 0 ? END_SPLIT_GROUP : least < most ? END_SPLIT_LOAD : END_SPLIT_CHOICE;
+}
+
+static bool divides(struct maker *m, const struct check_box *box, const struct proof_box *by, bool *first_empty)
+{
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    struct check_box one = maker_copy_box(m, box, m->scratch), other = maker_split(m, &one, by, m->scratch);
+    bool second_empty = is_empty(m, &other);
+    *first_empty = is_empty(m, &one);
+    arena_reset(m->scratch, mark);
+    return !*first_empty && !second_empty;
+}
+
+// ---- what the records leave open
+
+static bool open_closer(struct maker *m)
+{
+    if (!open_planner(m)) return false;
+    if (!m->closer) m->closer = box_closer_open(&m->planner, m->request->evidence->graph, m->arena);
+    return true;
+}
+
+// More mixtures. true: closed. Else *split is where to go on.
+static bool mend(struct maker *m, int number, struct check_box *box, struct proof_box *split)
+{
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    bool closed = false, split_given = false;
+    m->result->mended++;
+    if (m->bound_ns < 0) {
+        struct proof_round plain = {.by_ranks = goes_by_ranks(m, box)};
+        closed = try_round(m, number, box, &plain);
+    } else if (open_closer(m)) {
+        struct box_answer answer;
+        struct choice_box own = choice_box_whole(m->closer, m->scratch);
+        for (int s = 0; s < m->p.stages; s++) {
+            memset(own.allowed[s], 0, (size_t)m->planner.stages[s].count);
+            for (int i = 0; i < box->count[s]; i++) own.allowed[s][m->planner_of[s][box->left[s][i]]] = true;
+        }
+        for (int r = 0; r < m->p.ranks && own.spans; r++) own.spans[r] = (struct layer_span){box->spans[r].least, box->spans[r].most};
+        bool said = box_close(m->closer, &own, m->bound_ns, 0, &answer);
+        for (int i = 0; i < answer.step_count && !closed; i++) {
+            struct proof_round round = round_of(m, box, &answer.steps[i], true);
+            closed = try_round(m, number, box, &round);
+        }
+        const struct choice *one = answer.branch_choice < 0 ? NULL : &m->planner.stages[answer.branch_stage].items[answer.branch_choice];
+        split_given = !said && read_split(m, split, answer.branch_stage, answer.branch_rank, one, answer.branch_group, answer.branch_load_ns,
+                                          answer.branch_layers);
+    }
+    arena_reset(m->scratch, mark);
+    bool first_empty;
+    if (!closed && (!split_given || !divides(m, box, split, &first_empty))) {
+        *split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+        if (!is_single(m, box)) split_blindly(m, box, split);
+    }
+    return closed;
+}
+
+int64_t maker_root_bound(struct maker *m, int64_t target_ns)
+{
+    struct box_answer answer;
+    if (!open_closer(m)) return 0;
+    struct choice_box whole = choice_box_whole(m->closer, m->arena);
+    box_close(m->closer, &whole, target_ns, 0, &answer);
+    return answer.bound_ns < INT64_MAX / 8 ? answer.bound_ns : 0;
+}
+
+// ---- the tree
+
+static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth);
+
+static void split_box(struct maker *m, int number, struct check_box *box, const struct proof_box *by, int64_t first, int64_t second, int depth)
+{
+    struct proof_box *b = &m->proof->boxes[number], given = *b;
+    struct arena_mark mark = arena_set_mark(m->scratch);
+    *b = *by;
+    b->rounds = given.rounds;
+    b->round_count = given.round_count;
+    b->round_capacity = given.round_capacity;
+    b->given = given.given;
+    struct check_box other = maker_split(m, box, by, m->scratch);
+    prove_box(m, box, first, depth + 1);
+    if (!m->failed) prove_box(m, &other, second, depth + 1);
+    arena_reset(m->scratch, mark);
+}
+
+// The record's split, first and second part in the file's order: the choices with the property first.
+static bool split_of_record(struct maker *m, const struct box_record *r, struct proof_box *to, int64_t *first, int64_t *second)
+{
+    if (r->first_part < 0 || !read_split(m, to, r->branch_stage, r->branch_rank, r->branched, r->branch_group, r->branch_load_ns, r->branch_layers))
+        return false;
+    *first = r->first_part + r->turned;
+    *second = r->first_part + !r->turned;
+    return true;
+}
+
+// One decision at most is left: as the checker will replay it. A plan below the bound: the claim is false.
+static bool leaf_holds(struct maker *m, const struct check_box *box)
+{
+    const struct check_choice *chosen[MOST_STAGES];
+    bool below = false;
+    for (int s = 0; s < m->p.stages; s++) {
+        if (!box->count[s]) return true;
+        chosen[s] = &m->choices.items[s][box->left[s][0]];
+    }
+    for (int r = 0; r < m->p.ranks; r++) {
+        int layers = 0;
+        for (int turn = 0; turn < m->p.turns; turn++) layers += chosen[check_stage_of(&m->p, r, turn)]->layers;
+        if (layers < box->spans[r].least || layers > box->spans[r].most) return true;
+    }
+    if (check_misfit(&m->g, chosen)) return true;
+    if (m->bound_ns <= 0) return m->bound_ns == 0;
+    check_take_durations(&m->replay, chosen);
+    return check_takes_at_most(&m->replay, m->bound_ns - 1, &below) == OK && !below;
+}
+
+// Nothing more is known of a box whose record is -1.
+static void prove_box(struct maker *m, struct check_box *box, int64_t record, int depth)
+{
+    if (m->proof->box_count >= m->boxes_most || depth > DEEPEST) m->failed = true;
+    if (m->result->mended >= m->mended_most) m->failed = true;
+    if (m->failed) return;
+    const struct box_proof *proof = &m->request->evidence->proof;
+    int number = m->proof->box_count;
+    struct proof_box *b = proof_add_box(m->proof), split = *b;
+    if (m->request->shrink) {
+        struct check_box *given = TAKE(m->arena, 1, struct check_box);
+        *given = maker_copy_box(m, box, m->arena);
+        b->given = given;
+    }
+    bool closed = maker_couple(m, box);
+    int64_t first = -1, second = -1;
+    for (bool walking = true; walking && !closed && record >= 0;) {
+        closed = follow_steps(m, number, box, &proof->records[record]);
+        walking = false;
+        bool first_empty;
+        if (closed || is_single(m, box) || !split_of_record(m, &proof->records[record], &split, &first, &second)) continue;
+        if (divides(m, box, &split, &first_empty)) {
+            split_box(m, number, box, &split, first, second, depth);
+            return;
+        }
+        record = first_empty ? second : first;      // all that is left lies in one part: no box of its own
+        walking = true;
+    }
+    if (!closed && !is_single(m, box)) {
+        split = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+        closed = mend(m, number, box, &split);
+        if (!closed && !is_single(m, box)) {
+            split_box(m, number, box, &split, -1, -1, depth);
+            return;
+        }
+    }
+    m->proof->boxes[number].end = closed ? END_CLOSED : END_LEAF;
+    if (!closed && !leaf_holds(m, box)) m->failed = true;
+}
+
+bool maker_prove(struct maker *m)
+{
+    const struct box_proof *proof = &m->request->evidence->proof;
+    struct check_box whole = maker_whole_box(m, m->scratch);
+    m->proof->box_count = 0;
+    m->failed = false;
+    prove_box(m, &whole, proof->count && m->bound_ns >= 0 ? 0 : -1, 0);
+    return !m->failed;
+}

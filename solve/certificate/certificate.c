@@ -1,0 +1,87 @@
+// Making a certificate: the records of the search as they are; where they do not serve, a proof that the checker's own
+// functions judge step by step, for the claimed bound or the greatest below it that holds.
+#include "solve/certificate/certificate.h"
+
+#include <string.h>
+
+#include "solve/certificate/internal.h"
+
+static bool prove_at(struct maker *m, int64_t bound_ns)
+{
+    m->bound_ns = m->proof->bound_ns = bound_ns;
+    m->result->mended = 0;
+    return maker_prove(m);
+}
+
+// Prices that a round by ranks tries are the checker's choice for the box at hand: a smaller box need not have the better ones.
+static bool is_accepted(const struct maker *m)
+{
+    struct arena_mark mark = arena_set_mark(m->arena);
+    struct error why = {OK, ""};
+    struct check_result heard;
+    struct check_text text = {"certificate", m->result->text, m->result->size};
+    bool accepted = !check_certificate(&heard, &text, &m->request->priced_text, CHECK_WORK_DEFAULT, m->arena, &why) && heard.accepted;
+    arena_reset(m->arena, mark);
+    return accepted;
+}
+
+// The shrunk proof if the checker takes it, else the proof as it was.
+static void write_shrunk(struct maker *m)
+{
+    struct proof *proof = m->proof;
+    struct proof_box *boxes = proof->boxes;
+    int count = proof->box_count;
+    struct certificate_result result = *m->result;
+    maker_shrink(m);
+    proof_write(proof);
+    if (is_accepted(m)) return;
+    proof->boxes = boxes;
+    proof->box_count = count;
+    *m->result = result;
+    proof_write(proof);
+}
+
+static void close_scratch(void *scratch) { arena_close(scratch); }
+
+// The claimed bound, else what the asked gap needs, else what the records prove, else what the whole problem proves as one box, else none.
+static bool prove(struct maker *m)
+{
+    const struct plan *plan = m->request->plan;
+    if (plan->outcome == OUTCOME_INFEASIBLE) return prove_at(m, -1);
+    if (plan->bound_ns <= 0) return false;
+    if (prove_at(m, plan->bound_ns)) return true;
+    int64_t edge_ns = plan->iteration_ns - (int64_t)(plan->gap_asked * (double)plan->iteration_ns);
+    if (edge_ns > 0 && edge_ns < plan->bound_ns && prove_at(m, edge_ns)) return true;
+    int64_t records_ns = m->request->evidence->proof_bound_ns;
+    if (records_ns > 0 && records_ns < plan->bound_ns && prove_at(m, records_ns)) return true;
+    int64_t root_ns = maker_root_bound(m, plan->bound_ns);
+    return root_ns > 0 && root_ns < plan->bound_ns && prove_at(m, root_ns);
+}
+
+static enum status make_anew(struct proof *proof, struct arena *arena, struct error *err)
+{
+    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct maker *m = TAKE(arena, 1, struct maker);
+    arena_open(scratch, arena->exit);
+    arena_defer(arena, close_scratch, scratch);
+    TRY(maker_open(m, proof, arena, scratch, err));
+    bool proven = prove(m);
+    if (proven && proof->request->shrink) write_shrunk(m);
+    else if (proven) proof_write(proof);
+    arena_close(scratch);
+    arena_open(scratch, arena->exit);
+    return OK;
+}
+
+enum status certificate_make(struct certificate_result *result, const struct certificate_request *request, struct arena *arena, struct error *err)
+{
+    struct proof proof = {.request = request, .result = result, .arena = arena};
+    *result = (struct certificate_result){.bound_ns = 0};
+    proof.bound_ns = request->plan->outcome == OUTCOME_INFEASIBLE ? -1 : request->plan->bound_ns;
+    if (request->shrink || request->anew || !proof_take_records(&proof)) {
+        proof = (struct proof){.request = request, .result = result, .arena = arena};
+        return make_anew(&proof, arena, err);
+    }
+    proof_write(&proof);
+    return OK;
+}

@@ -1,0 +1,94 @@
+#include "solve/certificate/chained.h"
+
+#include "formulate/choices/choices.h"
+#include "solve/checker/boxes/chain.h"
+#include "solve/boxes/search.h"
+
+enum { BOXES_MOST = 1000 };
+
+struct chained {
+    struct joint_transfers functions;
+    const struct check_problem *p;
+    int64_t *coefficients;          // as the checker numbers symbols
+    uint64_t work;
+};
+
+// Kinds of messages beside each other: the checker's, the planner's of the first slice, and of the others.
+static const struct { int kind, symbol, of_slice; } messages[] = {
+    {KIND_SEND_FORWARD, SYMBOL_SEND_FORWARD, SLICE_SEND_FORWARD},
+    {KIND_SEND_BACKWARD, SYMBOL_SEND_BACKWARD, SLICE_SEND_BACKWARD},
+    {KIND_SEND_EPILOGUE, SYMBOL_SEND_EPILOGUE, -1},
+};
+
+static int symbol_of(const struct check_problem *p, int message, int part, int slice, int boundary)
+{
+    int kind = slice ? symbol_slice_kind(slice, messages[message].of_slice + part) : messages[message].symbol + part;
+    return symbol_index(p->stages, kind, boundary);
+}
+
+static int64_t excess(void *of, const int64_t *coefficients, int fraction_bits)
+{
+    struct chained *c = of;
+    const struct check_problem *p = c->p;
+    wide excess;
+    for (int boundary = 0; boundary + 1 < p->stages; boundary++)
+        for (size_t i = 0; i < ARRAY_LENGTH(messages); i++)
+            for (int slice = 0; slice < (messages[i].of_slice < 0 ? 1 : p->slices); slice++)
+                for (int part = 0; part < PARTS; part++)
+                    c->coefficients[check_symbol(p, messages[i].kind + part, boundary, slice)] = coefficients[symbol_of(p, (int)i, part, slice, boundary)];
+    if (check_chain_excess(p, c->coefficients, &c->work, &excess) != OK) return 0;
+    excess >>= WEIGHT_BITS - fraction_bits;
+    return excess < (wide)1 << 60 ? (int64_t)excess : (int64_t)1 << 60;
+}
+
+// The last mixture's least chain, with messages of the first class that are not compressed.
+static void put(void *of, int64_t *durations)
+{
+    const struct chained *c = of;
+    const struct check_problem *p = c->p;
+    const struct check_chain *x = p->chain;
+    for (int hop = 0; hop < x->hops; hop++)
+        for (int slice = 0; slice < p->slices; slice++)
+            for (int part = 0; part < PARTS; part++) {
+                int from = x->least[hop], to = x->least[hop + 1], at = ((slice * x->node_count + from) * x->node_count + to) * PARTS + part,
+                    of_groups = ((slice * p->group_count + x->group_of[from]) * p->group_count + x->group_of[to]) * PARTS + part;
+                int64_t there = x->forward[0][at] - p->cuts[0].forward[of_groups], back = x->backward[0][0][at] - p->cuts[0].backward[0][of_groups];
+                durations[symbol_of(p, 0, part, slice, hop)] += there;
+                if (!check_sends_backward(p, hop)) continue;
+                durations[symbol_of(p, 1, part, slice, hop)] += back;
+                if (!slice) durations[symbol_of(p, 2, part, 0, hop)] += back;
+            }
+}
+
+static bool never(void *argument) { return (void)argument, false; }
+
+static bool has_choices(const struct choices *c)
+{
+    for (int s = 0; s < c->priced->stage_count; s++)
+        if (!c->stages[s].count) return false;
+    const char *why;
+    return choices_hopeless_stage(c, &why) < 0;
+}
+
+enum status certificate_search_chained(struct solve_evidence *evidence, const struct check_problem *p, const struct priced *priced, int64_t target_ns,
+                                       struct arena *arena, struct error *err)
+{
+    struct schedule *schedule = TAKE(arena, 1, struct schedule);
+    struct choices *choices = TAKE(arena, 1, struct choices);
+    struct chained *chained = TAKE(arena, 1, struct chained);
+    struct schedule_request request = schedule_request_of(priced);
+    struct box_search_settings settings = {.target_ns = target_ns, .boxes_max = BOXES_MOST, .should_stop = never};
+    struct box_search_result r;
+    *chained = (struct chained){{excess, put, chained}, p, TAKE(arena, check_symbol_count(p), int64_t), UINT64_MAX / 2};
+    *evidence = (struct solve_evidence){.schedule = schedule};
+    TRY(schedule_build(schedule, &request, arena, err));
+    TRY(choices_build(choices, priced, schedule, arena, err));
+    TRY(graph_compile(&evidence->graph, schedule, arena, err));
+    graph_keep_paths(evidence->graph, arena);
+    choices->joint = &chained->functions;
+    if (!has_choices(choices)) return OK;
+    box_search(&r, choices, evidence->graph, &settings, arena);
+    evidence->proof = r.proof;
+    evidence->proof_bound_ns = r.bound_ns;
+    return OK;
+}

@@ -1,0 +1,111 @@
+// The records of the search by boxes as the proof itself: weights, prices, splits as they were used, nothing computed anew.
+// The checker's programme is at least as strong as the one that made them (docs/PROOFS.md 6): it starts from the same
+// choices, joins the same neighbours, counts the same resources, rounds less, and aims at a bound that is no higher; on less
+// it proves no less. So what closed a box closes it there. By ranks that is not so, for there the checker chooses prices.
+#include "solve/certificate/internal.h"
+
+struct taker {
+    struct proof *p;
+    const struct box_proof *records;
+    int resources;
+    bool relaxes;                   // something is counted, so that a small table is another one
+};
+
+enum { USES_COUNTED = 1 << 16, DEEPEST = 3000 };        // combinations that the checker counts at most
+
+// What was counted, as far as the checker counts it.
+static bool take_counted(struct taker *t)
+{
+    const struct priced *priced = t->p->request->priced;
+    const struct quality_budget *b = &priced->budget;
+    const int64_t budget[BUDGET_COUNT] = {b->boundaries_max, b->stages_max, b->cost_max};
+    int64_t uses = 1;
+    t->p->counted = t->records->counted;
+    for (int r = 0; r < t->resources; r++) {
+        int64_t limit = r < priced->group_count ? priced->groups[r].slots : budget[r - priced->group_count];
+        if (!t->records->counted[r]) continue;
+        if (limit < 0 || limit >= USES_COUNTED || (uses *= limit + 1) > USES_COUNTED) return false;
+        t->relaxes = true;
+    }
+    return true;
+}
+
+// All that the steps name: each once.
+static bool take_paths(struct taker *t)
+{
+    struct proof *p = t->p;
+    const struct solve_evidence *e = p->request->evidence;
+    int size = path_size(graph_symbol_count(e->graph));
+    struct successors *successors = successors_open(e->schedule, p->arena);
+    p->paths = TAKE(p->arena, t->records->paths, struct proof_path);
+    p->path_count = p->path_capacity = t->records->paths;
+    for (int64_t i = 0; i < t->records->count; i++)
+        for (int k = 0; k < t->records->records[i].step_count; k++) {
+            const struct box_step *step = &t->records->records[i].steps[k];
+            for (int j = 0; j < step->path_count; j++) {
+                const int *counts = t->records->path_counts + (size_t)step->ids[j] * (size_t)size;
+                struct proof_path *path = &p->paths[step->ids[j]];
+                if (!path->successors && !successors_find_path(successors, path, e->graph, counts, path_laps(counts, size - 1), p->arena)) return false;
+            }
+        }
+    return true;
+}
+
+// The checker has no larger prices.
+static bool has_room(const struct taker *t, const struct box_step *step)
+{
+    for (int r = 0; r < t->resources && step->prices; r++)
+        if (step->prices[r] > (int64_t)1 << (r == t->resources - 1 ? 50 : 59)) return false;
+    return true;
+}
+
+// closing: else what only raised the bound is of no use.
+static bool take_steps(struct taker *t, int box, const struct box_record *r, bool closing)
+{
+    for (int i = 0; i < r->step_count; i++) {
+        const struct box_step *step = &r->steps[i];
+        struct proof_round round = {step->path_count, step->ids, step->weights, step->prices, step->relaxed && t->relaxes, false};
+        if (!closing && !step->removes) continue;
+        if (!has_room(t, step)) return false;
+        proof_add_round(t->p, box, &round);
+    }
+    return true;
+}
+
+static void take_split(struct proof_box *to, const struct box_record *r)
+{
+    const struct choice *c = r->branched;
+    to->stage = r->branch_stage;
+    to->load_ns = r->branch_load_ns;
+    to->group = r->branch_group;
+    to->end = c ? END_SPLIT_CHOICE : r->branch_group >= 0 ? END_SPLIT_GROUP : END_SPLIT_LOAD;
+    if (c)
+        to->said = (struct proof_choice){c->first_layer, c->layer_count, c->group, (int)c->recompute, c->recomputed_layers, c->gradient_option,
+                                         c->boundary_option};
+}
+
+// A box whose own steps reach the bound ends there, whatever was made of it later with a higher aim.
+static bool take_record(struct taker *t, int64_t number, int depth)
+{
+    const struct box_record *r = &t->records->records[number];
+    int box = t->p->box_count;
+    bool closes = !r->single && r->proven_ns >= t->p->bound_ns;
+    proof_add_box(t->p);
+    if (depth > DEEPEST || !take_steps(t, box, r, closes)) return false;
+    if (r->single || closes) {
+        t->p->boxes[box].end = r->single ? END_LEAF : END_CLOSED;
+        return true;
+    }
+    if (r->first_part < 0) return false;
+    take_split(&t->p->boxes[box], r);
+    // The file has those with the property first.
+    return take_record(t, r->first_part + r->turned, depth + 1) && take_record(t, r->first_part + !r->turned, depth + 1);
+}
+
+bool proof_take_records(struct proof *p)
+{
+    const struct solve_evidence *e = p->request->evidence;
+    struct taker t = {.p = p, .records = &e->proof, .resources = p->request->priced->group_count + BUDGET_COUNT};
+    if (p->bound_ns <= 0 || !e->proof.count || !e->proof.sure || e->proof_bound_ns < p->bound_ns) return false;
+    return take_counted(&t) && take_paths(&t) && take_record(&t, 0, 0);
+}

@@ -1,0 +1,259 @@
+// The file: claims, incumbent, what is counted, boxes in preorder, the paths they use.
+#include <string.h>
+
+#include "data/text/document.h"
+#include "solve/certificate/internal.h"
+
+// ---- growth
+
+struct proof_box *proof_add_box(struct proof *p)
+{
+    if (p->box_count == p->box_capacity) {
+        int capacity = 2 * p->box_capacity + 64;
+        p->boxes = arena_grow(p->arena, p->boxes, (size_t)p->box_count, (size_t)capacity, sizeof *p->boxes);
+        p->box_capacity = capacity;
+    }
+    p->boxes[p->box_count] = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
+    return &p->boxes[p->box_count++];
+}
+
+void proof_add_round(struct proof *p, int box, const struct proof_round *round)
+{
+    struct proof_box *b = &p->boxes[box];
+    if (b->round_count == b->round_capacity) {
+        int capacity = 2 * b->round_capacity + 4;
+        b->rounds = arena_grow(p->arena, b->rounds, (size_t)b->round_count, (size_t)capacity, sizeof *b->rounds);
+        b->round_capacity = capacity;
+    }
+    b->rounds[b->round_count++] = *round;
+}
+
+struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path)
+{
+    if (p->path_count == p->path_capacity) {
+        int capacity = 2 * p->path_capacity + 256;
+        p->paths = arena_grow(p->arena, p->paths, (size_t)p->path_count, (size_t)capacity, sizeof *p->paths);
+        p->path_capacity = capacity;
+    }
+    p->paths[p->path_count] = *path;
+    return &p->paths[p->path_count++];
+}
+
+// ---- claims and boxes
+
+static void put_incumbent(const struct proof *p, struct json_writer *w)
+{
+    const struct plan *plan = p->request->plan;
+    const struct priced_group *groups = p->request->priced->groups;
+    json_open_array(w, "incumbent");
+    for (int s = 0; s < p->request->plan->stage_count; s++) {
+        const struct plan_stage *x = &plan->stages[s];
+        json_open_flat_object(w, NULL);
+        json_put_count(w, "first_layer", x->first_layer);
+        json_put_count(w, "layer_count", x->layer_count);
+        json_put_text(w, "group", groups[x->group].name);
+        json_put_text(w, "recompute", check_mode_names[x->recompute]);
+        json_put_count(w, "recomputed_layers", x->recompute == RECOMPUTE_FIRST_LAYERS ? x->recomputed_layers : 0);
+        json_put_count(w, "gradient_option", x->gradient_option);
+        json_put_count(w, "boundary_option", x->boundary_option);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+static void put_counted(const struct proof *p, struct json_writer *w)
+{
+    static const char *const names[] = {"boundaries", "stages", "cost"};
+    const struct priced *priced = p->request->priced;
+    bool any = false;
+    for (int r = 0; r < priced->group_count + BUDGETS; r++) any = any || p->counted[r];
+    if (!any) return;
+    json_open_flat_object(w, "counted");
+    json_open_array(w, "slots");
+    for (int g = 0; g < priced->group_count; g++)
+        if (p->counted[g]) json_put_text(w, NULL, priced->groups[g].name);
+    json_close_array(w);
+    for (int i = 0; i < BUDGETS; i++)
+        if (p->counted[priced->group_count + i]) json_put_bool(w, names[i], true);
+    json_close_object(w);
+}
+
+static void put_pair(struct json_writer *w, int64_t a, int64_t b)
+{
+    json_open_array(w, NULL);
+    json_put_count(w, NULL, a);
+    json_put_count(w, NULL, b);
+    json_close_array(w);
+}
+
+static void put_prices(const struct proof *p, struct json_writer *w, const int64_t *prices)
+{
+    static const char *const names[] = {"boundaries", "stages", "cost"};
+    int group_count = p->request->priced->group_count;
+    bool slots = false;
+    for (int g = 0; g < group_count; g++) slots = slots || prices[g] > 0;
+    json_open_object(w, "prices");
+    if (slots) {
+        json_open_array(w, "slots");
+        for (int g = 0; g < group_count; g++)
+            if (prices[g] > 0) put_pair(w, g, prices[g]);
+        json_close_array(w);
+    }
+    for (int i = 0; i < BUDGETS; i++)
+        if (prices[group_count + i] > 0) json_put_count(w, names[i], prices[group_count + i]);
+    json_close_object(w);
+}
+
+static void put_round(struct proof *p, struct json_writer *w, const struct proof_round *round, int *next_path)
+{
+    json_open_object(w, NULL);
+    if (round->path_count) json_open_array(w, "weights");
+    for (int i = 0; i < round->path_count; i++) {
+        if (!round->weights[i]) continue;
+        struct proof_path *path = &p->paths[round->paths[i]];
+        if (path->number < 0) path->number = (*next_path)++;
+        put_pair(w, path->number, round->weights[i]);
+    }
+    if (round->path_count) json_close_array(w);
+    if (round->prices) put_prices(p, w, round->prices);
+    if (round->relaxed) json_put_bool(w, "relaxed", true);
+    if (round->by_ranks) json_put_bool(w, "by_ranks", true);
+    json_close_object(w);
+    p->result->rounds++;
+    p->result->weights += round->path_count;
+}
+
+static void put_choice(const struct proof *p, struct json_writer *w, const struct proof_choice *c)
+{
+    json_open_object(w, "choice");
+    if (c->first >= 0) json_put_count(w, "first_layer", c->first);
+    json_put_count(w, "layers", c->layers);
+    json_put_text(w, "group", p->request->priced->groups[c->group].name);
+    json_put_text(w, "recompute", check_mode_names[c->mode]);
+    json_put_count(w, "recomputed_layers", c->recomputed);
+    json_put_count(w, "gradient_option", c->gradient);
+    json_put_count(w, "boundary_option", c->boundary);
+    json_close_object(w);
+}
+
+static void put_end(const struct proof *p, struct json_writer *w, const struct proof_box *b)
+{
+    if (b->end == END_CLOSED || b->end == END_LEAF) {
+        json_put_bool(w, b->end == END_CLOSED ? "closed" : "leaf", true);
+        return;
+    }
+    json_open_object(w, "split");
+    json_put_count(w, b->end == END_SPLIT_RANK ? "rank" : "stage", b->end == END_SPLIT_RANK ? b->rank : b->stage);
+    if (b->end == END_SPLIT_RANK) json_put_count(w, "layers_below", b->layers);
+    if (b->end == END_SPLIT_LOAD) json_put_count(w, "load_below_ns", b->load_ns);
+    if (b->end == END_SPLIT_CHOICE) put_choice(p, w, &b->said);
+    if (b->end == END_SPLIT_GROUP) {
+        json_open_object(w, "choice");
+        json_put_text(w, "group", p->request->priced->groups[b->group].name);
+        json_close_object(w);
+    }
+    json_close_object(w);
+}
+
+static void put_boxes(struct proof *p, struct json_writer *w)
+{
+    int next_path = 0;
+    json_open_array(w, "boxes");
+    for (int i = 0; i < p->box_count; i++) {
+        const struct proof_box *b = &p->boxes[i];
+        json_open_flat_object(w, NULL);
+        json_open_array(w, "rounds");
+        for (int k = 0; k < b->round_count; k++) put_round(p, w, &b->rounds[k], &next_path);
+        json_close_array(w);
+        put_end(p, w, b);
+        json_close_object(w);
+    }
+    json_close_array(w);
+    p->result->boxes = p->box_count;
+}
+
+// ---- paths
+
+static char *append_number(char *to, int number)
+{
+    char digits[12];
+    int count = 0;
+    do digits[count++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (count) *to++ = digits[--count];
+    return to;
+}
+
+// "0*12 1 0*3"
+static const char *steps_of(const struct proof *p, const struct proof_path *path)
+{
+    char *text = TAKE(p->arena, 24 * (size_t)path->step_count + 1, char), *to = text;
+    for (int i = 0, n; i < path->step_count; i += n) {
+        for (n = 1; i + n < path->step_count && path->successors[i + n] == path->successors[i];) n++;
+        if (i) *to++ = ' ';
+        to = append_number(to, path->successors[i]);
+        if (n > 1) *to++ = '*';
+        if (n > 1) to = append_number(to, n);
+    }
+    return text;
+}
+
+static void put_path(const struct proof *p, struct json_writer *w, const struct proof_path *path)
+{
+    json_open_flat_object(w, NULL);
+    json_open_array(w, "start");
+    json_put_text(w, NULL, check_kind_names[path->start.kind]);
+    json_put_count(w, NULL, path->start.place);
+    json_put_count(w, NULL, path->start.micro_batch);
+    json_put_count(w, NULL, path->start.slice);
+    json_close_array(w);
+    json_put_count(w, "laps", path->laps);
+    json_put_text(w, "steps", steps_of(p, path));
+    json_close_object(w);
+}
+
+// In the order of their numbers.
+static void put_paths(const struct proof *p, struct json_writer *w)
+{
+    int used = 0, *by_number = TAKE(p->arena, p->path_count, int);
+    for (int i = 0; i < p->path_count; i++)
+        if (p->paths[i].number >= 0) by_number[p->paths[i].number] = i, used++;
+    json_open_array(w, "paths");
+    for (int i = 0; i < used; i++) put_path(p, w, &p->paths[by_number[i]]);
+    json_close_array(w);
+    p->result->paths = used;
+}
+
+static void put_proof(struct proof *p, struct json_writer *w)
+{
+    for (int i = 0; i < p->path_count; i++) p->paths[i].number = -1;
+    json_open_object(w, "proof");
+    if (p->bound_ns < 0) json_put_bool(w, "infeasible", true);
+    else json_put_count(w, "bound_ns", p->bound_ns);
+    if (p->request->plan->stage_count) {
+        json_put_count(w, "iteration_ns", p->request->plan->iteration_ns);
+        put_incumbent(p, w);
+    }
+    put_counted(p, w);
+    put_boxes(p, w);
+    put_paths(p, w);
+    json_close_object(w);
+    p->result->bound_ns = p->bound_ns;
+}
+
+void proof_write(struct proof *p)
+{
+    struct json_writer w;
+    const struct certificate_request *r = p->request;
+    struct source source = {.role = "priced", .path = r->priced_text.file};
+    p->result->text = "";
+    if (r->into) {
+        put_proof(p, r->into);
+        return;
+    }
+    sha256_text(r->priced_text.text, r->priced_text.size, source.sha256);
+    document_begin(&w, "plumbline.certificate", &source, 1, p->arena);
+    put_proof(p, &w);
+    json_close_object(&w);
+    p->result->text = json_end(&w, &p->result->size);
+}

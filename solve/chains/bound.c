@@ -1,0 +1,249 @@
+// A bound where tables over sets would be too large: a few boxes, each an interval for the ring's dearest link and the nodes
+// that can begin a chain when no link of the ring is dearer. The ring costs a box's lower end at least; the chains, from
+// those first nodes, what chains_paths.c proves of their mean. The box with the least sum is worked on: its prices
+// follow what its chains visit too often or never; when that helps no more its interval is halved, and first nodes
+// fall apart into those that cheaper rings can join. (docs/PROOFS.md section 10)
+#include <math.h>
+#include <string.h>
+
+#include "solve/chains/internal.h"
+
+enum { BOXES_MAX = 256, ROUNDS_A_TURN = 10, TURNS_WITHOUT_GAIN = 3 };
+
+struct box {
+    int64_t low, high;          // the ring's dearest link is in [low, high)
+    int64_t chain, chain_before;    // a bound on the dearest chain; that of the turn before
+    bool *first;
+    double *price, *way, step;  // prices, their last direction; step: of what is missing
+    int64_t *best;              // prices of the best bound
+    int idle;                   // turns without gain
+};
+
+struct bounding {
+    const struct chains *c;
+    struct paths *paths;        // NULL: chains of one node
+    int64_t value, steps, steps_max;
+    struct box boxes[BOXES_MAX];
+    int count;
+    int64_t *price;             // scratch: rounded
+    int *firsts, *visits;
+    const struct chains_settings *settings;
+    struct arena *arena;
+};
+
+static int64_t bound_of(const struct bounding *b, const struct box *x)
+{
+    return x->chain >= CHAIN_NONE || x->low + x->chain > b->value ? b->value : x->low + x->chain;
+}
+
+static int64_t rounded_up(int64_t sum, int64_t by) { return sum > 0 ? (sum + by - 1) / by : 0; }
+
+// ---- prices
+
+static int64_t sum_to_chain(const struct bounding *b, int64_t sum)
+{
+    return rounded_up(sum, (int64_t)b->c->chain_count << paths_shift(b->paths));
+}
+
+// What the walk that was just made with `price` says of a box.
+static bool learn(struct bounding *b, struct box *x, const int64_t *price)
+{
+    int found = paths_firsts(b->paths, x->first, b->firsts);
+    int64_t chain = found < b->c->chain_count ? CHAIN_NONE : sum_to_chain(b, paths_sum(b->paths, b->firsts, price));
+    if (chain <= x->chain) return false;
+    x->chain = chain;
+    memcpy(x->best, price, (size_t)b->c->node_count * sizeof *price);
+    return true;
+}
+
+static void round_prices(struct bounding *b, const struct box *x)
+{
+    bool spare = b->c->chain_count * b->c->length < b->c->node_count;
+    double most = ldexp(1, 57) / b->c->node_count;
+    for (int i = 0; i < b->c->node_count; i++) {
+        double price = fmin(fmax(x->price[i], -most), spare ? 0 : most);
+        b->price[i] = (int64_t)floor(price);
+    }
+}
+
+// Where steps aim at: what would close the box, if that is not far off.
+static double aim_of(const struct bounding *b, const struct box *x)
+{
+    return fmin((double)(b->value - x->low), (double)x->chain * 1.06 + 1);
+}
+
+// One walk with the box's prices; they move to where its chains' visits say, unless the box is closed.
+static void work_round(struct bounding *b, struct box *x)
+{
+    int n = b->c->node_count, k = b->c->chain_count;
+    round_prices(b, x);
+    b->steps += paths_walk(b->paths, b->price);
+    if (learn(b, x, b->price)) x->step = fmin(x->step * 1.1, 1.5);
+    else x->step *= 0.95;
+    if (bound_of(b, x) >= b->value) return;
+    for (int i = 0; i < b->count; i++)
+        if (&b->boxes[i] != x) learn(b, &b->boxes[i], b->price);
+    paths_firsts(b->paths, x->first, b->firsts);
+    double now = (double)paths_sum(b->paths, b->firsts, b->price), square = 0;
+    double aim = aim_of(b, x) * ldexp(k, paths_shift(b->paths));
+    memset(b->visits, 0, (size_t)n * sizeof *b->visits);
+    for (int i = 0; i < k; i++) paths_follow(b->paths, b->firsts[i], b->price, b->visits);
+    for (int i = 0; i < n; i++) {
+        x->way[i] = (1 - b->visits[i]) + 0.7 * x->way[i];
+        square += x->way[i] * x->way[i];
+    }
+    for (int i = 0; i < n && square > 0 && aim > now; i++) x->price[i] += x->step * (aim - now) / square * x->way[i];
+}
+
+static void work(struct bounding *b, struct box *x)
+{
+    x->chain_before = x->chain;
+    for (int round = 0; round < ROUNDS_A_TURN && bound_of(b, x) < b->value; round++) work_round(b, x);
+    double missing = aim_of(b, x) - (double)x->chain_before;
+    if ((double)(x->chain - x->chain_before) > missing / 50) {
+        x->idle = 0;
+        return;
+    }
+    x->idle++;
+    x->step *= 0.6;
+    for (int i = 0; i < b->c->node_count; i++) x->price[i] = (double)x->best[i], x->way[i] = 0;
+}
+
+// ---- boxes
+
+static struct box *add_box(struct bounding *b, int64_t low, int64_t high, const struct box *from)
+{
+    int n = b->c->node_count;
+    struct box *x = &b->boxes[b->count++];
+    *x = (struct box){.low = low, .high = high, .step = 1, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double),
+                      .way = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    if (!from) return x;
+    x->chain = from->chain;
+    memcpy(x->price, from->price, (size_t)n * sizeof *x->price);
+    memcpy(x->best, from->best, (size_t)n * sizeof *x->best);
+    return x;
+}
+
+// Boxes of rings below `high`, one for each part of the nodes in[]; nothing where there is no such ring.
+static void add_parts(struct bounding *b, int64_t low, int64_t high, const bool *among, const struct box *from)
+{
+    const struct chains *c = b->c;
+    int *part = TAKE(b->arena, c->node_count, int);
+    bool *in = TAKE(b->arena, c->node_count, bool);
+    memcpy(in, among, (size_t)c->node_count * sizeof *in);
+    int parts = rings_within(c->ring, c->node_count, c->chain_count, high, in, part, b->arena);
+    bool apart = b->count + parts <= BOXES_MAX;
+    for (int i = 0; i < parts && (apart || !i); i++) {
+        struct box *x = add_box(b, low, high, from);
+        for (int node = 0; node < c->node_count; node++) x->first[node] = in[node] && (!apart || part[node] == i);
+        int64_t least = rings_least(c->ring, c->node_count, c->chain_count, x->first, b->arena);
+        if (least > x->low) x->low = least;
+        if (x->low >= x->high) b->count--;
+    }
+}
+
+static void drop(struct bounding *b, int at) { b->boxes[at] = b->boxes[--b->count]; }
+
+// false: there is nothing to halve, or too little.
+static bool halve(struct bounding *b, int at)
+{
+    struct box x = b->boxes[at];
+    if (!chains_have_ring(b->c) || b->count + 2 > BOXES_MAX) return false;
+    if (x.high - x.low <= 1 || x.high - x.low < (b->value - bound_of(b, &x)) / 8) return false;
+    int64_t middle = x.low + (x.high - x.low) / 2;
+    drop(b, at);
+    add_parts(b, x.low, middle, x.first, &x);
+    add_parts(b, middle, x.high, x.first, &x);
+    return true;
+}
+
+static int least_box(const struct bounding *b)
+{
+    int least = -1;
+    for (int i = 0; i < b->count; i++)
+        if (least < 0 || bound_of(b, &b->boxes[i]) < bound_of(b, &b->boxes[least])) least = i;
+    return least;
+}
+
+static bool is_over(const struct bounding *b)
+{
+    return b->steps >= b->steps_max || (b->settings->should_stop && b->settings->should_stop(b->settings->stop_argument));
+}
+
+static int64_t work_boxes(struct bounding *b)
+{
+    for (;;) {
+        int at = least_box(b);
+        if (at < 0) return b->value;
+        int64_t bound = bound_of(b, &b->boxes[at]);
+        if (bound >= b->value || is_over(b)) return bound;
+        if (b->paths && b->boxes[at].idle < TURNS_WITHOUT_GAIN) work(b, &b->boxes[at]);
+        else if (!halve(b, at)) return bound;
+    }
+}
+
+// The dearest that is below `limit`: no dearer one is in a chain that improves.
+static int64_t dearest_hop(const struct chains *c, int64_t limit)
+{
+    int64_t dearest = 0;
+    size_t count = (size_t)(c->length - 1) * (size_t)c->node_count * (size_t)c->node_count;
+    for (size_t i = 0; i < count; i++)
+        if (c->hop[i] < limit && c->hop[i] > dearest) dearest = c->hop[i];
+    return dearest;
+}
+
+// The box of everything: its chains bounded by an assignment, which gives it its first prices.
+static bool open_root(struct bounding *b, struct box *root)
+{
+    const struct chains *c = b->c;
+    int n = c->node_count;
+    int64_t *price = TAKE(b->arena, n, int64_t);
+    *root = (struct box){.step = 1, .high = b->value, .first = TAKE(b->arena, n, bool), .price = TAKE(b->arena, n, double), .best = TAKE(b->arena, n, int64_t)};
+    for (int i = 0; i < n; i++) root->first[i] = true;
+    if (c->length == 1) return true;
+    int64_t sum = chains_assign(c, NULL, price, b->arena);
+    if (sum >= CHAIN_NONE) return false;
+    root->chain = rounded_up(sum, c->chain_count);
+    if (root->chain >= b->value) return false;
+    int64_t hop_max = dearest_hop(c, b->value);
+    if (hop_max > (INT64_C(1) << 58) / n) return true;      // sums of such hops would be too large
+    b->paths = paths_open(c, hop_max, b->arena);
+    for (int i = 0; i < n; i++) root->price[i] = ldexp((double)price[i], paths_shift(b->paths));
+    return true;
+}
+
+int64_t chains_bound_below(const struct chains *c, int64_t value, const struct chains_settings *settings, int64_t *steps, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    struct bounding *b = TAKE(arena, 1, struct bounding);
+    int n = c->node_count;
+    *b = (struct bounding){.c = c, .value = value, .steps_max = settings->bound_steps ? settings->bound_steps : CHAINS_BOUND_STEPS, .settings = settings,
+                           .price = TAKE(arena, n, int64_t), .firsts = TAKE(arena, c->chain_count + 1, int), .visits = TAKE(arena, n, int), .arena = arena};
+    struct box root;
+    int64_t bound = value;
+    if (open_root(b, &root)) {
+        if (chains_have_ring(c)) add_parts(b, 0, value - root.chain, root.first, &root);
+        else b->boxes[b->count++] = root, b->boxes[0].way = TAKE(arena, n, double);
+        bound = work_boxes(b);
+    }
+    *steps += b->steps;
+    arena_reset(arena, mark);
+    return bound;
+}
+
+int64_t chains_bound(const struct chains *c, struct arena *arena)
+{
+    const struct chains_settings settings = {0};
+    int64_t steps = 0;
+    return chains_bound_below(c, CHAIN_NONE, &settings, &steps, arena);
+}
+
+int64_t ring_bound(const int64_t *link, int node_count, int size, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    bool *all = TAKE(arena, node_count, bool);
+    for (int i = 0; i < node_count; i++) all[i] = true;
+    int64_t least = rings_least(link, node_count, size, all, arena);
+    arena_reset(arena, mark);
+    return least;
+}

@@ -1,0 +1,278 @@
+// The proof for few nodes. A chain's least value, given its set of nodes and the first of them, follows from a dynamic
+// programme over sets; so does the best ring through a set of first nodes. Sets of first nodes are taken cheapest ring
+// first; for each, the other nodes are shared out so that no chain is dearer than what would still improve on the best
+// known, found by bisection over the chains' limit. Sets of nodes left over from which it failed are remembered. Before all
+// that, nodes are shared out with no first nodes given: what even the dearest chain of that takes at least ends the list of
+// sets of first nodes early.
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/chains/internal.h"
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int lowest(uint32_t set) { return __builtin_ctz(set); }
+
+struct tail { int64_t cost; uint32_t behind; };      // a chain's nodes behind its first
+
+struct proof {
+    const struct chains *c;
+    struct chains_result *result;
+    int64_t *least;             // [set * node_count + first]: of a chain's last |set| nodes, `first` the first of them
+    int firsts[CHAINS_EXACT_MAX];
+    uint32_t shared[CHAINS_EXACT_MAX];      // [chain] the nodes behind its first
+    struct tail *tails[CHAINS_EXACT_MAX];       // [first] cheapest first, those that can be in an order that improves
+    int tail_count[CHAINS_EXACT_MAX];
+    int64_t *cheapest;          // [set]: of a whole chain, whatever its first node
+    uint32_t *failed, stamp;    // [nodes left over] == stamp: nothing comes of it
+    int64_t limit;
+};
+
+static int64_t least_of(const struct proof *p, uint32_t set, int first) { return p->least[(size_t)set * (size_t)p->c->node_count + (size_t)first]; }
+
+// |set| nodes are a chain's last ones: the hop from `first` has the position length - |set|.
+static int64_t least_tail(const struct proof *p, uint32_t set, int first)
+{
+    uint32_t behind = set & ~(UINT32_C(1) << first);
+    if (!behind) return 0;
+    int position = p->c->length - __builtin_popcount(set);
+    int64_t least = INT64_MAX;
+    for (uint32_t left = behind; left; left &= left - 1)
+        least = smaller(least, chains_hop(p->c, position, first, lowest(left)) + least_of(p, behind, lowest(left)));
+    return least;
+}
+
+static void fill_tails(struct proof *p)
+{
+    int n = p->c->node_count;
+    for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
+        if (__builtin_popcount(set) > p->c->length) continue;
+        for (uint32_t left = set; left; left &= left - 1)
+            p->least[(size_t)set * (size_t)n + (size_t)lowest(left)] = least_tail(p, set, lowest(left));
+    }
+}
+
+// The next larger number with as many bits (a well-known trick of bit arithmetic).
+static uint32_t next_subset(uint32_t x)
+{
+    uint32_t low = x & (~x + 1), ripple = x + low;
+    return ripple | (((x ^ ripple) >> 2) / low);
+}
+
+// The members of `set` that the bits of `pick` name, lowest first.
+static uint32_t spread(uint32_t pick, uint32_t set)
+{
+    uint32_t chosen = 0;
+    for (; pick; pick >>= 1, set &= set - 1)
+        if (pick & 1) chosen |= set & (~set + 1);
+    return chosen;
+}
+
+// Whether the chains from `chain` on find their nodes among `left`, none dearer than the limit.
+static bool share_out(struct proof *p, int chain, uint32_t left)
+{
+    if (chain == p->c->chain_count) return true;
+    if (p->failed[left] == p->stamp) return false;
+    p->result->effort.steps++;
+    int first = p->firsts[chain], take = p->c->length - 1;
+    if (chain == p->c->chain_count - 1 && __builtin_popcount(left) == take) {
+        p->shared[chain] = left;
+        return least_of(p, left | UINT32_C(1) << first, first) <= p->limit;
+    }
+    for (int i = 0; i < p->tail_count[first] && p->tails[first][i].cost <= p->limit; i++) {
+        uint32_t behind = p->tails[first][i].behind;
+        if (behind & ~left || !share_out(p, chain + 1, left & ~behind)) continue;
+        p->shared[chain] = behind;
+        return true;
+    }
+    p->failed[left] = p->stamp;
+    return false;
+}
+
+static bool try_limit(struct proof *p, uint32_t firsts, int64_t limit)
+{
+    uint32_t all = (uint32_t)(((uint64_t)1 << p->c->node_count) - 1);
+    p->stamp++;
+    p->limit = limit;
+    return share_out(p, 0, all & ~firsts);
+}
+
+// A chain of the least value, written out.
+static void write_chain(const struct proof *p, int *chain, int first, uint32_t behind)
+{
+    uint32_t set = behind | UINT32_C(1) << first;
+    for (int at = 0;; at++) {
+        chain[at] = first;
+        behind = set & ~(UINT32_C(1) << first);
+        if (!behind) return;
+        int64_t reached = least_of(p, set, first);
+        for (uint32_t left = behind; left; left &= left - 1)
+            if (chains_hop(p->c, at, first, lowest(left)) + least_of(p, behind, lowest(left)) == reached) {
+                first = lowest(left);
+                break;
+            }
+        set = behind;
+    }
+}
+
+static void keep(struct proof *p)
+{
+    for (int chain = 0; chain < p->c->chain_count; chain++)
+        write_chain(p, p->result->order + chain * p->c->length, p->firsts[chain], p->shared[chain]);
+}
+
+// ---- sharing out without first nodes
+
+// Whether chains from `chain` on, none dearer than the limit, find their nodes among `left`: the lowest is in one, or spare.
+static bool share_freely(struct proof *p, int chain, uint32_t left)
+{
+    int take = p->c->length - 1, have = __builtin_popcount(left), spare = have - (p->c->chain_count - chain) * p->c->length;
+    if (chain == p->c->chain_count) return true;
+    uint32_t mark = p->stamp + (uint32_t)chain, node = left & (~left + 1), others = left & ~node;
+    if (p->failed[left] == mark) return false;
+    p->result->effort.steps++;
+    for (uint32_t pick = (UINT32_C(1) << take) - 1; pick < UINT32_C(1) << (have - 1); pick = next_subset(pick)) {
+        uint32_t chosen = spread(pick, others);
+        if (p->cheapest[chosen | node] <= p->limit && share_freely(p, chain + 1, others & ~chosen)) return true;
+        if (!pick) break;
+    }
+    if (spare > 0 && share_freely(p, chain, others)) return true;
+    p->failed[left] = mark;
+    return false;
+}
+
+static bool try_freely(struct proof *p, int64_t limit)
+{
+    p->stamp += CHAINS_EXACT_MAX + 1;           // a mark for each chain
+    p->limit = limit;
+    bool found = share_freely(p, 0, (uint32_t)(((uint64_t)1 << p->c->node_count) - 1));
+    p->stamp += CHAINS_EXACT_MAX + 1;
+    return found;
+}
+
+// No order has a dearest chain below this; what is above `high` does not matter.
+static int64_t least_dearest(struct proof *p, int64_t high)
+{
+    enum { TRIES = 16 };
+    int64_t low = 0, top = high;
+    if (high < 0 || !try_freely(p, high)) return high + 1;
+    for (int i = 0; i < TRIES && low < top; i++) {
+        int64_t middle = low + (top - low) / 2;
+        if (try_freely(p, middle)) top = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+struct first_set { int64_t ring; uint32_t firsts; };
+
+static int compare_sets(const void *a, const void *b)
+{
+    const struct first_set *x = a, *y = b;
+    if (x->ring != y->ring) return x->ring < y->ring ? -1 : 1;
+    return x->firsts < y->firsts ? -1 : x->firsts > y->firsts;
+}
+
+// Least value of a whole chain from each first node.
+static void least_by_first(const struct proof *p, int64_t *least)
+{
+    int n = p->c->node_count;
+    for (int i = 0; i < n; i++) least[i] = INT64_MAX;
+    for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
+        if (__builtin_popcount(set) != p->c->length) continue;
+        p->cheapest[set] = INT64_MAX;
+        for (uint32_t left = set; left; left &= left - 1) {
+            least[lowest(left)] = smaller(least[lowest(left)], least_of(p, set, lowest(left)));
+            p->cheapest[set] = smaller(p->cheapest[set], least_of(p, set, lowest(left)));
+        }
+    }
+}
+
+static int compare_tails(const void *a, const void *b)
+{
+    const struct tail *x = a, *y = b;
+    if (x->cost != y->cost) return x->cost < y->cost ? -1 : 1;
+    return x->behind < y->behind ? -1 : x->behind > y->behind;
+}
+
+// Of each first node the chains within the limit.
+static void list_tails(struct proof *p, int64_t limit, struct arena *arena)
+{
+    int n = p->c->node_count;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++) {
+            if (pass) p->tails[i] = TAKE(arena, p->tail_count[i], struct tail);
+            p->tail_count[i] = 0;
+        }
+        for (uint32_t set = 1; set < UINT32_C(1) << n; set++) {
+            if (__builtin_popcount(set) != p->c->length || p->cheapest[set] > limit) continue;
+            for (uint32_t left = set; left; left &= left - 1) {
+                int first = lowest(left), at = p->tail_count[first];
+                if (least_of(p, set, first) > limit) continue;
+                if (pass) p->tails[first][at] = (struct tail){least_of(p, set, first), set & ~(UINT32_C(1) << first)};
+                p->tail_count[first]++;
+            }
+        }
+    }
+    for (int i = 0; i < n; i++)
+        if (p->tail_count[i]) qsort(p->tails[i], (size_t)p->tail_count[i], sizeof *p->tails[i], compare_tails);
+}
+
+// The chain with the least choice first.
+static void order_firsts(struct proof *p)
+{
+    for (int i = 1; i < p->c->chain_count; i++) {
+        int first = p->firsts[i], at = i;
+        for (; at > 0 && p->tail_count[p->firsts[at - 1]] > p->tail_count[first]; at--) p->firsts[at] = p->firsts[at - 1];
+        p->firsts[at] = first;
+    }
+}
+
+static void try_set(struct proof *p, const struct first_set *set, const int64_t *least)
+{
+    int chain = 0;
+    int64_t low = 0;
+    for (uint32_t left = set->firsts; left; left &= left - 1) {
+        p->firsts[chain++] = lowest(left);
+        low = larger(low, least[lowest(left)]);
+    }
+    int64_t high = p->result->value - set->ring - 1;
+    if (low > high) return;
+    order_firsts(p);
+    p->result->effort.sets++;
+    if (!try_limit(p, set->firsts, high)) return;
+    keep(p);
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (try_limit(p, set->firsts, middle)) {
+            high = middle;
+            keep(p);
+        } else {
+            low = middle + 1;
+        }
+    }
+    p->result->value = set->ring + high;
+}
+
+void chains_prove(struct chains_result *result, const struct chains *c, struct arena *arena)
+{
+    int n = c->node_count;
+    size_t sets = (size_t)1 << n, count = 0;
+    struct proof p = {.c = c, .result = result};
+    int64_t *rings = TAKE(arena, sets, int64_t), *least = TAKE(arena, n, int64_t);
+    struct first_set *list = TAKE(arena, sets, struct first_set);
+    if (chains_have_ring(c)) rings_of_sets(rings, c->ring, n, c->chain_count, arena);
+    p.least = TAKE(arena, sets * (size_t)n, int64_t);
+    p.cheapest = TAKE(arena, sets, int64_t);
+    p.failed = TAKE(arena, sets, uint32_t);
+    fill_tails(&p);
+    for (uint32_t set = 1; set < sets; set++)
+        if (__builtin_popcount(set) == c->chain_count && rings[set] < CHAIN_NONE) list[count++] = (struct first_set){rings[set], set};
+    if (count) qsort(list, count, sizeof *list, compare_sets);
+    least_by_first(&p, least);
+    int64_t dearest = count ? least_dearest(&p, result->value - list[0].ring - 1) : 0;
+    if (count) list_tails(&p, result->value - list[0].ring - 1, arena);
+    for (size_t i = 0; i < count && list[i].ring + dearest < result->value; i++) try_set(&p, &list[i], least);
+    result->bound = result->value;
+    if (chains_have_ring(c)) chains_close_ring(c, result->order, arena);
+}

@@ -1,0 +1,257 @@
+// The tree of boxes, in preorder. A box inherits what its parent's rounds left, minus one side of the parent's split, so
+// that boxes cover everything by their making: each split sorts the choices of one stage by a property. A box that is not
+// split must be closed by its rounds, or hold one decision whose replay reaches the bound.
+#include <stdio.h>
+#include <string.h>
+
+#include "solve/checker/boxes/chain.h"
+#include "solve/checker/boxes/halves.h"
+#include "solve/checker/parts.h"
+
+struct tree {
+    struct check_proof *k;
+    struct check_halves halves;
+    int64_t number;                 // of the box at hand
+    char where[CHECK_PATH_MAX];
+};
+
+// ---- rounds
+
+static enum status read_weights(struct check_proof *k, const struct value *v, const char *where, struct check_round *round)
+{
+    int symbols = check_symbol_count(k->p);
+    int64_t sum = 0, whole = (int64_t)1 << WEIGHT_SHIFT;
+    memset(k->coefficients, 0, (size_t)symbols * sizeof *k->coefficients);
+    if (!v) return OK;
+    TRY(value_expect(&k->reader, v, where, VALUE_ARRAY));
+    TRY(check_spend(k->p, k->work, (uint64_t)v->count * (uint64_t)symbols));
+    for (const struct value *pair = v->first; pair; pair = pair->next) {
+        TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
+        if (pair->count != 2 || pair->first->type != VALUE_NUMBER || pair->first->next->type != VALUE_NUMBER)
+            return check_refuse(&k->reader, where, "weights: expected pairs of path and numerator");
+        int64_t path = pair->first->number, weight = pair->first->next->number;
+        if (path < 0 || path >= k->path_count) return NOT_PROVEN_HERE(k, "%s: weights: there is no path %lld", where, (long long)path);
+        if (weight < 0) return NOT_PROVEN_HERE(k, "%s: weights: a weight is negative", where);
+        if (weight > whole || (sum += weight * k->laps[path]) > whole)
+            return NOT_PROVEN_HERE(k, "%s: weights: their sum (times laps) is more than one", where);
+        const int *counts = k->counts + (size_t)path * (size_t)symbols;
+        for (int i = 0; i < symbols; i++) k->coefficients[i] += weight * counts[i];
+    }
+    round->has_weights = v->count > 0;
+    return OK;
+}
+
+static enum status put_price(struct check_proof *k, const char *where, struct check_round *round, int resource, int64_t price)
+{
+    int64_t most = (int64_t)1 << (resource == k->p->group_count + BUDGET_COST ? 50 : 59);
+    if (price < 0) return NOT_PROVEN_HERE(k, "%s: prices: a price is negative", where);
+    if (price > most) return check_refuse(&k->reader, where, "prices: more than 2^50 (cost) or 2^59");
+    if (check_resource_limit(k->p, resource) < 0) return NOT_PROVEN_HERE(k, "%s: prices: what is priced has no limit", where);
+    round->prices[resource] = price;
+    return OK;
+}
+
+static enum status read_prices(struct check_proof *k, const struct value *v, const char *where, struct check_round *round)
+{
+    static const char *const keys[] = {"?slots", "?boundaries", "?stages", "?cost", NULL};
+    if (!v) return OK;
+    TRY(value_keys(&k->reader, v, where, keys));
+    for (int i = 0; i < BUDGETS; i++) {
+        const struct value *price = value_get(v, keys[i + 1] + 1);
+        if (!price) continue;
+        TRY(value_expect(&k->reader, price, where, VALUE_NUMBER));
+        TRY(put_price(k, where, round, k->p->group_count + i, price->number));
+    }
+    const struct value *slots = value_get(v, "slots");
+    if (!slots) return OK;
+    TRY(value_expect(&k->reader, slots, where, VALUE_ARRAY));
+    for (const struct value *pair = slots->first; pair; pair = pair->next) {
+        TRY(value_expect(&k->reader, pair, where, VALUE_ARRAY));
+        if (pair->count != 2 || pair->first->type != VALUE_NUMBER || pair->first->next->type != VALUE_NUMBER)
+            return check_refuse(&k->reader, where, "prices: expected pairs of group and numerator");
+        int64_t group = pair->first->number;
+        if (group < 0 || group >= k->p->group_count) return NOT_PROVEN_HERE(k, "%s: prices: there is no group %lld", where, (long long)group);
+        TRY(put_price(k, where, round, (int)group, pair->first->next->number));
+    }
+    return OK;
+}
+
+// What follows without any bound: before the first round and behind each.
+static enum status couple(struct tree *t, bool *closed)
+{
+    struct check_box *box = &t->halves.box;
+    if (*closed) return OK;
+    TRY(check_couple_ranks(&t->k->choices, box));
+    for (int s = 0; s < t->k->p->stages; s++) *closed = *closed || box->count[s] == 0;
+    return OK;
+}
+
+static enum status read_round(struct tree *t, const struct value *v, struct check_round *round)
+{
+    static const char *const keys[] = {"?weights", "?prices", "?relaxed", "?by_ranks", NULL};
+    struct check_proof *k = t->k;
+    bool relaxed = false;
+    *round = (struct check_round){.coefficients = k->coefficients};
+    TRY(value_keys(&k->reader, v, t->where, keys));
+    TRY(value_bool(&k->reader, v, t->where, "relaxed", &relaxed));
+    TRY(value_bool(&k->reader, v, t->where, "by_ranks", &round->by_ranks));
+    TRY(read_weights(k, value_get(v, "weights"), t->where, round));
+    TRY(read_prices(k, value_get(v, "prices"), t->where, round));
+    round->counts = !relaxed;
+    if (k->p->chain && round->has_weights)
+        TRY(k->p->chain->find_excess(k->p, k->coefficients, k->work, &round->excess));
+    if (round->has_weights && k->result->infeasible)
+        return NOT_PROVEN_HERE(
+            k, "%s: weights prove nothing where there is said to be no plan at all", t->where);
+    return OK;
+}
+
+static enum status use_rounds(struct tree *t, const struct value *rounds, bool *closed)
+{
+    struct check_proof *k = t->k;
+    struct check_round round;
+    TRY(value_expect(&k->reader, rounds, t->where, VALUE_ARRAY));
+    TRY(check_remember(&t->halves));
+    TRY(couple(t, closed));
+    for (const struct value *v = rounds->first; v; v = v->next) {
+        TRY(read_round(t, v, &round));
+        if (!*closed)
+            TRY(check_use_round(k->mixer, &t->halves.box, &round, k->result->bound_ns, closed));
+        TRY(couple(t, closed));
+        k->result->rounds++;
+    }
+    check_note(&t->halves, *closed);
+    return OK;
+}
+
+// ---- splits
+
+static enum status read_choice(struct check_proof *k, const struct value *v, const char *where,
+                               struct check_property *to)
+{
+    static const char *const keys[] = {"?first_layer", "?layers", "?group", "?recompute", "?recomputed_layers", "?gradient_option",
+        "?boundary_option", NULL};
+    const char *names[MOST_GROUPS + 1] = {NULL};
+    const struct reader *r = &k->reader;
+    for (int g = 0; g < k->p->group_count; g++) names[g] = k->p->groups[g].name;
+    TRY(value_keys(r, v, where, keys));
+    TRY(value_int(r, v, where, "first_layer", 0, MOST_LAYERS, &to->first_layer));
+    TRY(value_int(r, v, where, "layers", 0, MOST_LAYERS, &to->layers));
+    TRY(value_int(r, v, where, "recomputed_layers", 0, MOST_LAYERS, &to->recomputed));
+    TRY(value_int(r, v, where, "gradient_option", 0, MOST_OPTIONS, &to->gradient));
+    TRY(value_int(r, v, where, "boundary_option", 0, MOST_OPTIONS, &to->boundary));
+    if (value_get(v, "group")) TRY(value_name(r, value_get(v, "group"), where, names, &to->group));
+    if (value_get(v, "recompute")) TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &to->mode));
+    return OK;
+}
+
+static enum status read_split(struct check_proof *k, const struct value *v, const char *where,
+                              struct check_property *to)
+{
+    static const char *const keys[] = {"stage", "?load_below_ns", "?choice", NULL}, *const rank_keys[] = {"rank", "layers_below", NULL};
+    *to = (struct check_property){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    TRY(value_expect(&k->reader, v, where, VALUE_OBJECT));
+    if (value_get(v, "rank")) {
+        TRY(value_keys(&k->reader, v, where, rank_keys));
+        TRY(value_int(&k->reader, v, where, "rank", 0, k->p->ranks - 1, &to->rank));
+        return value_int(&k->reader, v, where, "layers_below", 0, MOST_LAYERS, &to->layers_below);
+    }
+    TRY(value_keys(&k->reader, v, where, keys));
+    TRY(value_int(&k->reader, v, where, "stage", 0, k->p->stages - 1, &to->stage));
+    TRY(value_integer(&k->reader, v, where, "load_below_ns", 0, MOST_SUM, &to->load_below));
+    if ((to->load_below >= 0) == (value_get(v, "choice") != NULL))
+        return check_refuse(&k->reader, where, "split: expected one of load_below_ns and choice");
+    return to->load_below >= 0 ? OK : read_choice(k, value_get(v, "choice"), where, to);
+}
+
+// A half of which nothing is left, or all, is as good as any; a property that tells nothing apart
+// in the whole problem is not.
+static enum status split(struct tree *t, const struct value *v)
+{
+    struct check_property q;
+    bool splits;
+    TRY(read_split(t->k, v, t->where, &q));
+    TRY(check_split(&t->halves, &q, &splits));
+    return splits ? OK : NOT_PROVEN_HERE(t->k, "%s: its split separates nothing", t->where);
+}
+
+// ---- boxes that are not split
+
+static bool is_within_spans(const struct tree *t, const struct check_choice *const *chosen)
+{
+    const struct check_problem *p = t->k->p;
+    for (int rank = 0; rank < p->ranks; rank++) {
+        int layers = 0;
+        for (int turn = 0; turn < p->turns; turn++) layers += chosen[check_stage_of(p, rank, turn)]->layers;
+        if (layers < t->halves.box.spans[rank].least || layers > t->halves.box.spans[rank].most)
+            return false;
+    }
+    return true;
+}
+
+static enum status check_leaf(struct tree *t)
+{
+    struct check_proof *k = t->k;
+    const struct check_choice *chosen[MOST_STAGES];
+    bool below;
+    for (int s = 0; s < k->p->stages; s++) {
+        if (t->halves.box.count[s] == 0) return OK;
+        if (t->halves.box.count[s] > 1)
+            return NOT_PROVEN_HERE(
+                k, "%s: a leaf of more than one decision: stage %d has %d choices left", t->where,
+                s, t->halves.box.count[s]);
+        chosen[s] = &k->choices.items[s][t->halves.box.left[s][0]];
+    }
+    if (check_misfit(k->g, chosen) || !is_within_spans(t, chosen)) return OK;
+    if (k->result->infeasible) return NOT_PROVEN_HERE(k, "%s: a leaf that is a plan, where there is said to be none", t->where);
+    if (k->result->bound_ns == 0) return OK;
+    check_take_durations(&k->replay, chosen);
+    TRY(check_takes_at_most(&k->replay, k->result->bound_ns - 1, &below));
+    return below ? NOT_PROVEN_HERE(k, "%s: a leaf that takes less than the bound", t->where) : OK;
+}
+
+static enum status refuse_open(const struct tree *t)
+{
+    int most = 0, stage = 0;
+    for (int s = 0; s < t->k->p->stages; s++)
+        if (t->halves.box.count[s] > most) most = t->halves.box.count[s], stage = s;
+    return NOT_PROVEN_HERE(t->k, "%s: not closed by its rounds: stage %d has %d choices left", t->where, stage, most);
+}
+
+static enum status check_box(struct tree *t, const struct value *v, bool *ends)
+{
+    static const char *const keys[] = {"rounds", "?split", "?closed", "?leaf", NULL};
+    const struct reader *r = &t->k->reader;
+    bool closed = false, says_closed = false, says_leaf = false;
+    const struct value *by;
+    snprintf(t->where, sizeof t->where, "boxes[%lld]", (long long)t->number);
+    TRY(value_keys(r, v, t->where, keys));
+    TRY(value_bool(r, v, t->where, "closed", &says_closed));
+    TRY(value_bool(r, v, t->where, "leaf", &says_leaf));
+    by = value_get(v, "split");
+    if ((by != NULL) + says_closed + says_leaf != 1) return check_refuse(r, t->where, "expected one of split, closed and leaf");
+    for (int s = 0; s < t->k->p->stages; s++) closed = closed || t->halves.box.count[s] == 0;
+    TRY(use_rounds(t, value_get(v, "rounds"), &closed));
+    *ends = !by;
+    t->k->result->splits += by != NULL;
+    t->k->result->leaves += says_leaf;
+    if (by) return split(t, by);
+    if (says_leaf && !closed) return check_leaf(t);
+    return closed ? OK : refuse_open(t);
+}
+
+enum status check_boxes(struct check_proof *k, const struct value *boxes)
+{
+    struct tree t = {.k = k};
+    TRY(value_expect(&k->reader, boxes, "boxes", VALUE_ARRAY));
+    TRY(check_open_halves(&t.halves, &k->choices, k->arena));
+    bool more = true;
+    for (const struct value *v = boxes->first; v; v = v->next, t.number++) {
+        bool ends = false;
+        if (!more) return check_refuse(&k->reader, "boxes", "a box stands behind the last half of the last split");
+        TRY(check_box(&t, v, &ends));
+        if (ends) TRY(check_next_half(&t.halves, &more));
+    }
+    k->result->boxes = t.number;
+    return more ? NOT_PROVEN_HERE(k, "boxes: a half of a split is missing: the boxes do not cover the problem") : OK;
+}

@@ -1,0 +1,188 @@
+// The box at hand while the tree of boxes is walked, and the halves that wait. A half that waits
+// is not kept: what was taken out of the box at hand since its split is, and is put back when its
+// turn comes. So all that waits takes no more room than the problem's choices and the splits in
+// the file.
+#include "solve/checker/boxes/halves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum status check_open_halves(struct check_halves *h, const struct check_choices *choices,
+                              struct arena *arena)
+{
+    const struct check_problem *p = choices->p;
+    size_t total = 0;
+    *h = (struct check_halves){.choices = choices, .arena = arena};
+    h->box = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                                TAKE(arena, p->ranks, struct check_span)};
+    h->before = (struct check_box){TAKE(arena, p->stages, int *), TAKE(arena, p->stages, int),
+                                   TAKE(arena, p->ranks, struct check_span)};
+    for (int rank = 0; rank < p->ranks; rank++)
+        h->box.spans[rank] = (struct check_span){0, p->layers};
+    for (int s = 0; s < p->stages; s++) {
+        h->box.count[s] = choices->count[s];
+        h->box.left[s] = TAKE(arena, h->box.count[s], int);
+        h->before.left[s] = TAKE(arena, h->box.count[s], int);
+        for (int i = 0; i < h->box.count[s]; i++) h->box.left[s][i] = i;
+        total += (size_t)h->box.count[s];
+    }
+    h->removed = TAKE(arena, total, struct check_removed);
+    return check_spend(p, choices->work, total);
+}
+
+static enum status spend_box(const struct check_halves *h, uint64_t times)
+{
+    const struct check_problem *p = h->choices->p;
+    uint64_t total = (uint64_t)p->stages + (uint64_t)p->ranks;
+    for (int s = 0; s < p->stages; s++) total += (uint64_t)h->box.count[s];
+    return check_spend(p, h->choices->work, times * total);
+}
+
+static void copy_box(struct check_box *to, const struct check_box *from,
+                     const struct check_problem *p)
+{
+    for (int s = 0; s < p->stages; s++) {
+        to->count[s] = from->count[s];
+        if (from->count[s])
+            memcpy(to->left[s], from->left[s], (size_t)from->count[s] * sizeof *from->left[s]);
+    }
+    memcpy(to->spans, from->spans, (size_t)p->ranks * sizeof *from->spans);
+}
+
+enum status check_remember(struct check_halves *h)
+{
+    TRY(spend_box(h, 2));
+    copy_box(&h->before, &h->box, h->choices->p);
+    return OK;
+}
+
+// ---- what is taken out
+
+static void note_removed(struct check_halves *h, int stage, int number)
+{
+    h->removed[h->removed_count++] = (struct check_removed){stage, number};
+}
+
+static void note_narrowed(struct check_halves *h, int rank, struct check_span old)
+{
+    if (h->narrowed_count == h->narrowed_room) {
+        size_t room = 2 * h->narrowed_room + 64;
+        h->narrowed = arena_grow(h->arena, h->narrowed, h->narrowed_count, room,
+                                 sizeof *h->narrowed);
+        h->narrowed_room = room;
+    }
+    h->narrowed[h->narrowed_count++] = (struct check_narrowed){rank, old};
+}
+
+void check_note(struct check_halves *h, bool closed)
+{
+    const struct check_problem *p = h->choices->p;
+    if (closed) {
+        copy_box(&h->box, &h->before, p);
+        for (int i = 0; i < h->box.count[0]; i++) note_removed(h, 0, h->box.left[0][i]);
+        h->box.count[0] = 0;            // that is enough to be empty, and so are its halves
+        return;
+    }
+    for (int s = 0; s < p->stages; s++)
+        for (int i = 0, k = 0; i < h->before.count[s]; i++) {
+            if (k < h->box.count[s] && h->box.left[s][k] == h->before.left[s][i]) k++;
+            else note_removed(h, s, h->before.left[s][i]);
+        }
+    for (int rank = 0; rank < p->ranks; rank++) {
+        struct check_span old = h->before.spans[rank], now = h->box.spans[rank];
+        if (old.least != now.least || old.most != now.most) note_narrowed(h, rank, old);
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+static void put_back(struct check_halves *h, size_t removed, size_t narrowed)
+{
+    bool changed[MOST_STAGES] = {false};
+    while (h->removed_count > removed) {
+        const struct check_removed *r = &h->removed[--h->removed_count];
+        h->box.left[r->stage][h->box.count[r->stage]++] = r->number;
+        changed[r->stage] = true;
+    }
+    for (int s = 0; s < h->choices->p->stages; s++)
+        if (changed[s])
+            qsort(h->box.left[s], (size_t)h->box.count[s], sizeof *h->box.left[s], ascending);
+    while (h->narrowed_count > narrowed) {
+        const struct check_narrowed *n = &h->narrowed[--h->narrowed_count];
+        h->box.spans[n->rank] = n->old;
+    }
+}
+
+// ---- splits
+
+static bool is_or_any(int wanted, int found) { return wanted < 0 || wanted == found; }
+
+static bool has_property(const struct check_property *q, const struct check_choice *c)
+{
+    if (q->load_below >= 0) return c->load < q->load_below;
+    return is_or_any(q->layers, c->layers) && is_or_any(q->group, c->group) &&
+           is_or_any(q->mode, c->mode) && is_or_any(q->recomputed, c->recomputed) &&
+           is_or_any(q->gradient, c->gradient) && is_or_any(q->boundary, c->boundary) &&
+           (c->first < 0 || is_or_any(q->first_layer, c->first));
+}
+
+// Whether the property tells some of all the problem's choices from others.
+static bool separates(const struct check_halves *h, const struct check_property *q)
+{
+    if (q->rank >= 0) return q->layers_below >= 1 && q->layers_below <= h->choices->p->layers;
+    int with = 0, count = h->choices->count[q->stage];
+    for (int i = 0; i < count; i++) with += has_property(q, &h->choices->items[q->stage][i]);
+    return with > 0 && with < count;
+}
+
+// The box keeps what has the property, or what has not.
+static void keep_half(struct check_halves *h, const struct check_property *q, bool with)
+{
+    int kept = 0;
+    if (q->rank >= 0) {
+        struct check_span *span = &h->box.spans[q->rank], old = *span;
+        if (with && span->most >= q->layers_below) span->most = q->layers_below - 1;
+        if (!with && span->least < q->layers_below) span->least = q->layers_below;
+        if (old.least != span->least || old.most != span->most) note_narrowed(h, q->rank, old);
+        return;
+    }
+    for (int i = 0; i < h->box.count[q->stage]; i++) {
+        int number = h->box.left[q->stage][i];
+        if (has_property(q, &h->choices->items[q->stage][number]) == with)
+            h->box.left[q->stage][kept++] = number;
+        else note_removed(h, q->stage, number);
+    }
+    h->box.count[q->stage] = kept;
+}
+
+enum status check_split(struct check_halves *h, const struct check_property *q, bool *splits)
+{
+    const struct check_problem *p = h->choices->p;
+    if (q->rank < 0)
+        TRY(check_spend(p, h->choices->work, (uint64_t)h->choices->count[q->stage] + 1));
+    *splits = separates(h, q);
+    if (!*splits) return OK;
+    if (h->waiting_count == h->waiting_room) {
+        size_t room = 2 * h->waiting_room + 64;
+        h->waiting = arena_grow(h->arena, h->waiting, h->waiting_count, room, sizeof *h->waiting);
+        h->waiting_room = room;
+    }
+    h->waiting[h->waiting_count++] = (struct check_waiting){h->removed_count, h->narrowed_count,
+                                                            *q};
+    keep_half(h, q, true);
+    return OK;
+}
+
+enum status check_next_half(struct check_halves *h, bool *is)
+{
+    *is = h->waiting_count > 0;
+    if (!*is) return OK;
+    const struct check_waiting *w = &h->waiting[--h->waiting_count];
+    put_back(h, w->removed, w->narrowed);
+    keep_half(h, &w->property, false);
+    return spend_box(h, 4);
+}

@@ -1,0 +1,211 @@
+// The enumeration of choices: see check_choices.h. The order is that of docs/PROOFS.md 4: first layer, number of layers,
+// group, boundary option, gradient option, mode, recomputed layers; of equal choices the first stays.
+#include "solve/checker/choices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHOICES_MOST = 2000000 };
+
+enum status check_spend(const struct check_problem *p, uint64_t *left, uint64_t amount)
+{
+    if (*left < amount) return fail(p->reader.err, (enum status)NOT_PROVEN, "the work limit is reached");
+    *left -= amount;
+    return OK;
+}
+
+struct visit {
+    struct check_choices *c;
+    int stage;
+    struct check_least *least;      // [stage * groups + group]
+    bool measures;                  // fills least; else choices are kept
+    int capacity, bucket;           // of the stage's items; where the bucket starts
+    int64_t total;
+    struct check_choice scratch;    // its times are room to evaluate into
+    struct arena *growing;          // the stage's items while there are more to come
+};
+
+static bool no_slower(const struct check_problem *p, const struct check_choice *a, const struct check_choice *b)
+{
+    for (int slice = 0; slice < p->slices; slice++)
+        if (a->forward[slice] > b->forward[slice] || a->backward[slice] > b->backward[slice]) return false;
+    if (a->weight > b->weight || a->optimizer > b->optimizer) return false;
+    // Where every way to the sync leads through the stage's last backward, their sum decides.
+    if (p->turns > 1 || p->splits_backward) return a->sync <= b->sync;
+    return a->backward[0] + a->sync <= b->backward[0] + b->sync;
+}
+
+// Of one span, group and boundary option: whether no plan gets worse when b is replaced by a.
+static bool dominates(const struct check_problem *p, const struct check_choice *a, const struct check_choice *b)
+{
+    if (a->cost > b->cost || (a->gradient > 0 && b->gradient == 0) || !no_slower(p, a, b)) return false;
+    return p->turns == 1 || (a->resident <= b->resident && a->stash <= b->stash && a->working <= b->working);
+}
+
+// Whether the choice may fit when the rank's other stages need the least that they can.
+static bool may_fit(const struct visit *v, const struct check_choice *x)
+{
+    const struct check_problem *p = v->c->p;
+    const struct check_choice *chosen[MOST_STAGES];
+    struct check_choice others[MOST_STAGES];
+    int rank = check_rank_of(p, v->stage);
+    for (int turn = 0; turn < p->turns; turn++) {
+        int stage = check_stage_of(p, rank, turn);
+        const struct check_least *least = &v->least[stage * p->group_count + x->group];
+        chosen[turn] = stage == v->stage ? x : &others[turn];
+        others[turn] = (struct check_choice){.group = x->group};
+        if (v->measures || stage == v->stage) continue;
+        if (least->resident < 0) return false;
+        others[turn].resident = least->resident;
+        others[turn].stash = least->stash;
+        others[turn].working = least->working;
+    }
+    return check_rank_bytes(v->c->g, rank, chosen) <= p->groups[x->group].memory_limit;
+}
+
+static void note_least(const struct visit *v, const struct check_choice *x)
+{
+    struct check_least *least = &v->least[v->stage * v->c->p->group_count + x->group];
+    bool none = least->resident < 0;
+    if (none || x->resident < least->resident) least->resident = x->resident;
+    if (none || x->stash < least->stash) least->stash = x->stash;
+    if (none || x->working < least->working) least->working = x->working;
+}
+
+static enum status keep(struct visit *v, const struct check_choice *x)
+{
+    struct check_choices *c = v->c;
+    struct check_choice *items = c->items[v->stage];
+    const struct check_problem *p = c->p;
+    int count = c->count[v->stage], kept = v->bucket;
+    for (int i = v->bucket; i < count; i++)
+        if (dominates(p, &items[i], x)) return OK;
+    for (int i = v->bucket; i < count; i++)
+        if (!dominates(p, x, &items[i])) items[kept++] = items[i];
+    if (kept == v->capacity) {
+        v->capacity = 2 * v->capacity + 64;
+        items = c->items[v->stage] = arena_grow(v->growing, items, (size_t)kept,
+                                                (size_t)v->capacity, sizeof *items);
+    }
+    items[kept] = *x;
+    items[kept].forward = TAKE(v->growing, 2 * p->slices, int64_t);
+    items[kept].backward = items[kept].forward + p->slices;
+    memcpy(items[kept].forward, x->forward, (size_t)p->slices * sizeof *x->forward);
+    memcpy(items[kept].backward, x->backward, (size_t)p->slices * sizeof *x->backward);
+    c->count[v->stage] = kept + 1;
+    if (++v->total > CHOICES_MOST) return check_refuse(&p->reader, "", "more choices than are checked");
+    return check_spend(p, c->work, (uint64_t)(count - v->bucket) * 4);
+}
+
+static enum status try_choice(struct visit *v, const struct check_choice *x, int first)
+{
+    const struct check_problem *p = v->c->p;
+    struct check_choice *to = &v->scratch;
+    int64_t *forward = to->forward, *backward = to->backward;
+    int peaks = v->c->g->peaks[check_rank_of(p, v->stage)].count;
+    TRY(check_spend(p, v->c->work, (uint64_t)(x->layers + 20) * (uint64_t)(p->rule_count + p->slices) + (uint64_t)p->turns * (uint64_t)(peaks + 4)));
+    if (!check_offers(p, v->stage, x) || !check_obeys_rules(p, v->stage, x, first)) return OK;
+    *to = *x;
+    to->forward = forward;
+    to->backward = backward;
+    check_evaluate(p, v->stage, first, to);
+    if (!may_fit(v, to)) return OK;
+    if (!v->measures) return keep(v, to);
+    note_least(v, to);
+    return OK;
+}
+
+static enum status try_modes(struct visit *v, struct check_choice x, int first, int recomputable)
+{
+    static const int order[] = {MODE_NONE, MODE_SELECTIVE, MODE_FULL};
+    for (int i = 0; i < 3; i++) {
+        x.mode = order[i];
+        TRY(try_choice(v, &x, first));
+    }
+    x.mode = MODE_FIRST_LAYERS;
+    for (x.recomputed = 1; x.recomputed <= recomputable && v->c->p->modes[x.mode]; x.recomputed++) TRY(try_choice(v, &x, first));
+    return OK;
+}
+
+static enum status try_span(struct visit *v, int first, int count)
+{
+    const struct check_problem *p = v->c->p;
+    bool middle = v->stage > 0 && v->stage < p->stages - 1;
+    struct check_choice x = {.first = middle && v->c->free_places ? -1 : first, .layers = count};
+    int recomputable = check_recomputable(p, first, count);
+    for (x.group = 0; x.group < p->group_count; x.group++)
+        for (x.boundary = 0; x.boundary < p->boundary_count; x.boundary++) {
+            v->bucket = v->c->count[v->stage];
+            for (x.gradient = 0; x.gradient < p->gradient_count; x.gradient++) TRY(try_modes(v, x, first, recomputable));
+        }
+    return OK;
+}
+
+// Every stage holds a layer at least; the first starts the model and the last ends it.
+static enum status visit_stage(struct visit *v, int stage)
+{
+    const struct check_problem *p = v->c->p;
+    int last = p->stages - 1, behind = p->layers - (last - stage);      // where the stage ends at the latest
+    bool one_place = stage == 0 || (stage < last && v->c->free_places);
+    v->stage = stage;
+    v->capacity = 0;
+    for (int first = stage; first < (one_place ? stage + 1 : behind); first++)
+        for (int end = stage == last ? behind : first + 1; end <= behind; end++) TRY(try_span(v, first, end - first));
+    return OK;
+}
+
+// The stage's items in as much room as they need.
+static void settle_items(struct check_choices *c, int stage)
+{
+    size_t count = (size_t)c->count[stage], slices = (size_t)c->p->slices;
+    struct check_choice *items = arena_grow(c->arena, c->items[stage], count, count, sizeof *items);
+    int64_t *times = TAKE(c->arena, 2 * count * slices, int64_t);
+    for (size_t i = 0; i < count; i++, times += 2 * slices) {
+        memcpy(times, items[i].forward, 2 * slices * sizeof *times);
+        items[i].forward = times;
+        items[i].backward = times + slices;
+    }
+    c->items[stage] = items;
+}
+
+static void close_arena(void *arena) { arena_close(arena); }
+
+// Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are all of one run, and so is
+// the message before them.
+static bool places_are_alike(const struct check_problem *p)
+{
+    for (int stage = 1; stage < p->stages - 1; stage++) {
+        int run = p->run_of[stage];
+        for (int layer = stage; layer <= p->layers - p->stages + stage; layer++)
+            if (p->run_of[layer] != run) return false;
+        if (p->runs[p->run_of[stage - 1]].cut != p->runs[run].cut) return false;
+        for (int i = 0; i < p->rule_count; i++)
+            if (p->rules[i].holds_first >= 0 && (p->rules[i].stage < 0 || p->rules[i].stage == stage)) return false;
+    }
+    return true;
+}
+
+enum status check_list_choices(struct check_choices *c, const struct check_graph *g, uint64_t *work, struct arena *arena)
+{
+    const struct check_problem *p = g->p;
+    *c = (struct check_choices){.p = p, .g = g, .free_places = places_are_alike(p), .work = work, .arena = arena};
+    c->items = TAKE(arena, p->stages, struct check_choice *);
+    c->count = TAKE(arena, p->stages, int);
+    struct visit v = {.c = c, .least = TAKE(arena, p->stages * p->group_count, struct check_least)};
+    v.scratch.forward = TAKE(arena, p->slices, int64_t);
+    v.scratch.backward = TAKE(arena, p->slices, int64_t);
+    for (int i = 0; i < p->stages * p->group_count; i++) v.least[i].resident = -1;
+    v.measures = p->turns > 1;
+    for (int stage = 0; stage < p->stages && v.measures; stage++) TRY(visit_stage(&v, stage));
+    v.measures = false;
+    v.growing = TAKE(arena, 1, struct arena);
+    arena_open(v.growing, arena->exit);
+    arena_defer(arena, close_arena, v.growing);
+    for (int stage = 0; stage < p->stages; stage++) {
+        struct arena_mark mark = arena_set_mark(v.growing);
+        TRY(visit_stage(&v, stage));
+        settle_items(c, stage);
+        arena_reset(v.growing, mark);
+    }
+    return OK;
+}

@@ -1,0 +1,420 @@
+// See check_graph.h. A message is up to five operations in series: overhead at its sender, a part that blocks both ends'
+// compute, a part that occupies the link from rank to rank, a pure delay, overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
+#include "solve/checker/graph.h"
+
+#include <stdlib.h>
+
+enum { OPERATIONS_MOST = 1 << 23 };
+#define COMPARISONS_MOST ((int64_t)1 << 32)
+
+const char *const check_kind_names[] = {"forward", "backward", "weight", "sync", "optimizer", "send_forward.blocking",
+    "send_forward.link", "send_forward.delay", "send_forward.overhead", "send_backward.blocking", "send_backward.link",
+    "send_backward.delay", "send_backward.overhead", "send_epilogue.blocking", "send_epilogue.link", "send_epilogue.delay",
+    "send_epilogue.overhead", "embedding_sync", NULL};
+
+struct edge { int before, after; unsigned char lap; };
+
+struct build {
+    struct check_graph *g;
+    const struct check_problem *p;
+    struct check_streams streams;
+    int turn_count;
+    struct edge *edges;
+    int edge_count, edge_capacity;
+    int64_t comparisons;                    // of moments
+    struct arena *arena;
+};
+
+static void join(struct build *b, int before, int after, int lap)
+{
+    if (b->edge_count == b->edge_capacity) {
+        int capacity = 2 * b->edge_capacity + 1024;
+        b->edges = arena_grow(b->arena, b->edges, (size_t)b->edge_count, (size_t)capacity, sizeof *b->edges);
+        b->edge_capacity = capacity;
+    }
+    b->edges[b->edge_count++] = (struct edge){before, after, (unsigned char)lap};
+}
+
+// ---- what the graph has
+
+static bool any_above_zero(const int64_t *prices, int count, int step)
+{
+    for (int i = 0; i < count; i += step)
+        if (prices[i] > 0) return true;
+    return false;
+}
+
+static void find_features(struct check_graph *g)
+{
+    const struct check_problem *p = g->p;
+    int prices = p->slices * p->group_count * p->group_count * PARTS;
+    for (int part = 0; part < PARTS; part++)
+        for (int c = 0; c < p->cut_count; c++) {
+            g->parts[part] = g->parts[part] || any_above_zero(p->cuts[c].forward + part, prices - part, PARTS);
+            for (int o = 0; o < p->boundary_count; o++)
+                g->parts[part] = g->parts[part] || any_above_zero(p->cuts[c].backward[o] + part, prices - part, PARTS);
+        }
+    for (int o = 0; o < p->boundary_count; o++) g->epilogue = g->epilogue || p->boundary[o].epilogue_only;
+    for (int k = 0; k < p->group_count; k++) {
+        if (p->groups[k].excluded) continue;
+        g->sync = g->sync || any_above_zero(p->groups[k].sync_constant, p->gradient_count, 1);
+        for (int r = 0; r < p->run_count; r++) {
+            for (int o = 0; o < p->gradient_count; o++) g->sync = g->sync || p->runs[r].sync[o][k] > 0;
+            g->optimizer = g->optimizer || p->runs[r].optimizer[k] > 0;
+        }
+    }
+}
+
+static bool has_kind(const struct check_graph *g, int kind)
+{
+    if (kind < KIND_WEIGHT) return true;
+    if (kind == KIND_WEIGHT) return g->p->splits_backward;
+    if (kind == KIND_SYNC) return g->sync;
+    if (kind == KIND_OPTIMIZER) return g->optimizer;
+    if (kind == KIND_EMBEDDING_SYNC) return g->p->embedding != NULL;
+    return g->parts[(kind - KIND_SEND_FORWARD) % PARTS] && (kind < KIND_SEND_EPILOGUE || g->epilogue);
+}
+
+// The receiver's overheads stand behind the sender's, as micro-batches of their own.
+static int micro_batches_of(const struct check_problem *p, int kind)
+{
+    bool works = kind >= KIND_SEND_FORWARD && kind < KIND_EMBEDDING_SYNC && (kind - KIND_SEND_FORWARD) % PARTS == PART_WORKS;
+    return works ? 2 * p->micro_batches : p->micro_batches;
+}
+
+static enum status number_operations(struct check_graph *g)
+{
+    const struct check_problem *p = g->p;
+    int64_t count = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        bool once = kind == KIND_SYNC || kind == KIND_OPTIMIZER || kind == KIND_EMBEDDING_SYNC,
+             first_slice = once || kind == KIND_WEIGHT || kind >= KIND_SEND_EPILOGUE;
+        g->offset[kind] = (int)count;
+        g->micro_batches[kind] = once ? 1 : micro_batches_of(p, kind);
+        g->slices[kind] = first_slice ? 1 : p->slices;
+        if (has_kind(g, kind)) count += (int64_t)p->stages * g->micro_batches[kind] * g->slices[kind];
+        if (count > OPERATIONS_MOST) return check_refuse(&p->reader, "", "the schedule has more operations than are checked");
+    }
+    g->offset[KINDS] = (int)count;
+    return OK;
+}
+
+int check_symbol_of(const struct check_graph *g, int operation)
+{
+    int kind = 0;
+    while (operation >= g->offset[kind + 1]) kind++;
+    int rest = operation - g->offset[kind];
+    return check_symbol(g->p, kind, rest / g->slices[kind] / g->micro_batches[kind], rest % g->slices[kind]);
+}
+
+// ---- turns
+
+int check_turn_operation(const struct check_graph *g, int rank, const struct check_turn *t)
+{
+    static const int kinds[] = {KIND_FORWARD, KIND_BACKWARD, KIND_WEIGHT};
+    return check_operation(g, kinds[t->pass], check_stage_of(g->p, rank, t->turn), t->micro_batch, t->slice);
+}
+
+int check_boundary_in(const struct check_problem *p, int rank, const struct check_turn *t)
+{
+    int stage = check_stage_of(p, rank, t->turn);
+    if (t->pass == PASS_F) return check_sends_forward(p, stage - 1) ? stage - 1 : -1;
+    return t->pass == PASS_B && check_sends_backward(p, stage) ? stage : -1;
+}
+
+int check_boundary_out(const struct check_problem *p, int rank, const struct check_turn *t)
+{
+    int stage = check_stage_of(p, rank, t->turn);
+    if (t->pass == PASS_F) return check_sends_forward(p, stage) ? stage : -1;
+    return t->pass == PASS_B && check_sends_backward(p, stage - 1) ? stage - 1 : -1;
+}
+
+static enum status order_turns(struct build *b)
+{
+    struct check_streams *x = &b->streams;
+    int capacity = 5 * b->turn_count + b->p->turns;
+    x->turns = TAKE(b->arena, b->p->ranks, struct check_turn *);
+    x->stream = TAKE(b->arena, b->p->ranks, int *);
+    x->length = TAKE(b->arena, b->p->ranks, int);
+    for (int rank = 0; rank < b->p->ranks; rank++) {
+        x->turns[rank] = TAKE(b->arena, b->turn_count, struct check_turn);
+        x->stream[rank] = TAKE(b->arena, capacity, int);
+        TRY(check_order_turns(b->p, rank, x->turns[rank]));
+        for (int i = 0; i < b->turn_count; i++) {
+            int operation = check_turn_operation(b->g, rank, &x->turns[rank][i]);
+            if (b->g->exists[operation]) return check_refuse(&b->p->reader, "layout", "a pass comes twice in the schedule's order");
+            b->g->exists[operation] = true;
+        }
+    }
+    return OK;
+}
+
+// ---- in flight
+
+static bool is_within(const int *one, const int *other, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (one[i] > other[i]) return false;
+    return true;
+}
+
+static void note_moment(struct build *b, struct check_peaks *peaks, const int *held)
+{
+    int turns = b->p->turns, kept = 0;
+    b->comparisons += (int64_t)turns * (peaks->count + 1);
+    for (int i = 0; i < peaks->count; i++)
+        if (is_within(held, peaks->held + i * turns, turns)) return;
+    for (int i = 0; i < peaks->count; i++) {
+        if (is_within(peaks->held + i * turns, held, turns)) continue;
+        for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = peaks->held[i * turns + k];
+        kept++;
+    }
+    peaks->held = arena_grow(b->arena, peaks->held, (size_t)(kept * turns), (size_t)((kept + 1) * turns), sizeof *peaks->held);
+    for (int k = 0; k < turns; k++) peaks->held[kept * turns + k] = held[k];
+    peaks->count = kept + 1;
+}
+
+// A micro-batch is held by a stage from its forward's first slice to its last backward (weight gradient, where it is split).
+static enum status find_peaks(struct build *b, int rank)
+{
+    enum check_pass last = b->p->splits_backward ? PASS_W : PASS_B;
+    int *held = TAKE(b->arena, b->p->turns, int);
+    for (int i = 0; i < b->turn_count; i++) {
+        const struct check_turn *t = &b->streams.turns[rank][i];
+        if (t->slice > 0) continue;
+        if (t->pass == PASS_F) held[t->turn]++;
+        if (t->pass == last) {
+            note_moment(b, &b->g->peaks[rank], held);
+            held[t->turn]--;
+        }
+        if (b->comparisons > COMPARISONS_MOST) return check_refuse(&b->p->reader, "", "the schedule has more full moments than are checked");
+    }
+    return OK;
+}
+
+// ---- messages
+
+// From which receive on, in the order of the receiving stage, a boundary's backward messages are the drain's.
+static int first_of_drain(const struct check_problem *p, int boundary)
+{
+    return p->micro_batches - (p->ranks - boundary % p->ranks);
+}
+
+// What two neighbours in the series have in one compute stream is ordered by it alone.
+static void send(struct build *b, int rank, const struct check_turn *t, int boundary, int kind)
+{
+    enum { SENDER = 1, RECEIVER = 2 };
+    static const struct { int part, streams; } series[] = {{PART_WORKS, SENDER}, {PART_BLOCKS, SENDER | RECEIVER}, {PART_LINKS, 0},
+                                                           {PART_DELAYS, 0}, {PART_WORKS, RECEIVER}};
+    struct check_graph *g = b->g;
+    int stage = check_stage_of(b->p, rank, t->turn), sender = t->pass == PASS_F ? stage - 1 : stage + 1, streams = SENDER,
+        before = check_operation(g, t->pass == PASS_F ? KIND_FORWARD : KIND_BACKWARD, sender, t->micro_batch, t->slice);
+    for (int i = 0; i < 5; i++) {
+        if (!g->parts[series[i].part]) continue;
+        int half = series[i].part == PART_WORKS && series[i].streams == RECEIVER ? b->p->micro_batches : 0,
+            operation = check_operation(g, kind + series[i].part, boundary, half + t->micro_batch, t->slice);
+        g->exists[operation] = true;
+        if (!(streams & series[i].streams)) join(b, before, operation, 0);
+        before = operation;
+        streams = series[i].streams;
+    }
+    if (!(streams & RECEIVER)) join(b, before, check_turn_operation(g, rank, t), 0);
+}
+
+static void send_messages(struct build *b)
+{
+    for (int rank = 0; rank < b->p->ranks; rank++) {
+        int received[MOST_STAGES] = {0};
+        for (int i = 0; i < b->turn_count; i++) {
+            const struct check_turn *t = &b->streams.turns[rank][i];
+            int boundary = check_boundary_in(b->p, rank, t), kind = KIND_SEND_FORWARD;
+            if (boundary < 0) continue;
+            if (t->pass == PASS_B) {
+                bool drains = b->g->epilogue && t->slice == 0 && received[boundary] >= first_of_drain(b->p, boundary);
+                received[boundary] += t->slice == 0;
+                kind = drains ? KIND_SEND_EPILOGUE : KIND_SEND_BACKWARD;
+            }
+            send(b, rank, t, boundary, kind);
+        }
+    }
+}
+
+// Messages of one direction between two ranks share its link, in the order of the turns that send them.
+static void order_links(struct build *b)
+{
+    const struct check_problem *p = b->p;
+    struct check_graph *g = b->g;
+    int *first = TAKE(b->arena, p->ranks, int), *last = TAKE(b->arena, p->ranks, int);
+    for (int rank = 0; rank < p->ranks; rank++) {
+        for (int to = 0; to < p->ranks; to++) first[to] = -1;
+        for (int i = 0; i < b->turn_count; i++) {
+            const struct check_turn *t = &b->streams.turns[rank][i];
+            int boundary = check_boundary_out(p, rank, t), kind = t->pass == PASS_F ? KIND_SEND_FORWARD : KIND_SEND_BACKWARD;
+            if (boundary < 0) continue;
+            int to = check_rank_of(p, t->pass == PASS_F ? boundary + 1 : boundary);
+            if (kind == KIND_SEND_BACKWARD && g->epilogue && t->slice == 0 &&
+                g->exists[check_operation(g, KIND_SEND_EPILOGUE + PART_LINKS, boundary, t->micro_batch, 0)])
+                kind = KIND_SEND_EPILOGUE;
+            int operation = check_operation(g, kind + PART_LINKS, boundary, t->micro_batch, t->slice);
+            if (first[to] < 0) first[to] = operation;
+            else join(b, last[to], operation, 0);
+            last[to] = operation;
+        }
+        for (int to = 0; to < p->ranks && !p->barrier; to++)
+            if (first[to] >= 0) join(b, last[to], first[to], 1);
+    }
+}
+
+// ---- the end of the iteration
+
+struct ending {
+    int last_gradient[MOST_STAGES];     // place in its rank's turns
+    int after[MOST_STAGES];             // what the stage's next step waits for
+    int turns[MOST_STAGES];             // of a rank, by their last gradients
+    int last_sync[MOST_STAGES];         // [rank]
+    int embedding;                      // -1: none
+};
+
+static void find_gradients(struct build *b, struct ending *e)
+{
+    for (int rank = 0; rank < b->p->ranks; rank++) {
+        const struct check_turn *turns = b->streams.turns[rank];
+        for (int i = 0; i < b->turn_count; i++)
+            if (turns[i].pass != PASS_F) e->last_gradient[check_stage_of(b->p, rank, turns[i].turn)] = i;
+        for (int k = 0; k < b->p->turns; k++) {
+            int stage = check_stage_of(b->p, rank, k), last = b->p->overlapped ? e->last_gradient[stage] : b->turn_count - 1;
+            e->after[stage] = check_turn_operation(b->g, rank, &turns[last]);
+        }
+    }
+}
+
+static void sort_stages(struct build *b, struct ending *e, int rank)
+{
+    for (int k = 0; k < b->p->turns; k++) {
+        int stage = check_stage_of(b->p, rank, k), at = k;
+        while (at > 0 && e->last_gradient[e->turns[at - 1]] > e->last_gradient[stage]) at--;
+        for (int i = k; i > at; i--) e->turns[i] = e->turns[i - 1];
+        e->turns[at] = stage;
+    }
+}
+
+static void end_with_syncs(struct build *b, struct ending *e)
+{
+    for (int rank = 0; rank < b->p->ranks && b->g->sync; rank++) {
+        sort_stages(b, e, rank);
+        for (int k = 0; k < b->p->turns; k++) {
+            int stage = e->turns[k], sync = check_operation(b->g, KIND_SYNC, stage, 0, 0);
+            b->g->exists[sync] = true;
+            join(b, e->after[stage], sync, 0);
+            if (k > 0) join(b, e->last_sync[rank], sync, 0);
+            e->last_sync[rank] = e->after[stage] = sync;
+        }
+    }
+    e->embedding = -1;
+    if (!b->p->embedding) return;
+    int last = b->p->stages - 1;
+    e->embedding = check_operation(b->g, KIND_EMBEDDING_SYNC, 0, 0, 0);
+    b->g->exists[e->embedding] = true;
+    join(b, e->after[0], e->embedding, 0);
+    join(b, e->after[last], e->embedding, 0);
+    e->after[0] = e->after[last] = e->embedding;
+}
+
+static void end_with_optimizers(struct build *b, struct ending *e)
+{
+    for (int rank = 0; rank < b->p->ranks && b->g->optimizer; rank++) {
+        sort_stages(b, e, rank);
+        for (int k = 0; k < b->p->turns; k++) {
+            int stage = e->turns[k], optimizer = check_operation(b->g, KIND_OPTIMIZER, stage, 0, 0);
+            b->g->exists[optimizer] = true;
+            if (b->g->sync || e->after[stage] == e->embedding) join(b, e->after[stage], optimizer, 0);
+            b->streams.stream[rank][b->streams.length[rank]++] = optimizer;
+        }
+    }
+}
+
+// Without a barrier a rank starts its next iteration when it has done all of this one.
+static void carry_over(struct build *b, const struct ending *e)
+{
+    int last_rank = check_rank_of(b->p, b->p->stages - 1);
+    for (int rank = 0; rank < b->p->ranks; rank++) {
+        const int *stream = b->streams.stream[rank];
+        join(b, stream[b->streams.length[rank] - 1], stream[0], 1);
+        if (b->g->optimizer) continue;              // it waited for the syncs
+        if (b->g->sync) join(b, e->last_sync[rank], stream[0], 1);
+        if (e->embedding >= 0 && (rank == 0 || rank == last_rank)) join(b, e->embedding, stream[0], 1);
+    }
+}
+
+static void end_iteration(struct build *b)
+{
+    struct ending *e = TAKE(b->arena, 1, struct ending);
+    find_gradients(b, e);
+    end_with_syncs(b, e);
+    end_with_optimizers(b, e);
+    for (int rank = 0; rank < b->p->ranks; rank++)
+        for (int i = 1; i < b->streams.length[rank]; i++) join(b, b->streams.stream[rank][i - 1], b->streams.stream[rank][i], 0);
+    if (!b->p->barrier) carry_over(b, e);
+}
+
+// ---- successors
+
+static int compare_edges(const void *one, const void *other)
+{
+    const struct edge *a = one, *b = other;
+    if (a->before != b->before) return a->before < b->before ? -1 : 1;
+    if (a->lap != b->lap) return a->lap < b->lap ? -1 : 1;
+    return (a->after > b->after) - (a->after < b->after);
+}
+
+static void list_successors(struct build *b)
+{
+    struct check_graph *g = b->g;
+    int count = g->offset[KINDS], kept = 0;
+    g->first = TAKE(b->arena, count + 1, int);
+    g->next = TAKE(b->arena, b->edge_count, int);
+    g->lap = TAKE(b->arena, b->edge_count, unsigned char);
+    qsort(b->edges, (size_t)b->edge_count, sizeof *b->edges, compare_edges);
+    for (int i = 0; i < b->edge_count; i++) {
+        if (i > 0 && !compare_edges(&b->edges[i - 1], &b->edges[i])) continue;
+        g->next[kept] = b->edges[i].after;
+        g->lap[kept++] = b->edges[i].lap;
+        g->first[b->edges[i].before + 1] = kept;
+    }
+    for (int i = 1; i <= count; i++)
+        if (g->first[i] < g->first[i - 1]) g->first[i] = g->first[i - 1];
+}
+
+static enum status order_operations(struct build *b)
+{
+    struct check_graph *g = b->g;
+    int count = g->offset[KINDS], placed = 0, *waits = TAKE(b->arena, count, int);
+    for (int i = 0; i < g->first[count]; i++) waits[g->next[i]] += !g->lap[i];
+    g->order = TAKE(b->arena, count, int);
+    for (int i = 0; i < count; i++) {
+        g->operation_count += g->exists[i];
+        if (g->exists[i] && !waits[i]) g->order[placed++] = i;
+    }
+    for (int done = 0; done < placed; done++)
+        for (int k = g->first[g->order[done]]; k < g->first[g->order[done] + 1]; k++)
+            if (!g->lap[k] && --waits[g->next[k]] == 0) g->order[placed++] = g->next[k];
+    return placed == g->operation_count ? OK : check_refuse(&b->p->reader, "layout", "the schedule deadlocks");
+}
+
+enum status check_build_graph(struct check_graph *g, const struct check_problem *p, struct arena *arena)
+{
+    struct build b = {.g = g, .p = p, .streams = {.g = g}, .turn_count = check_turn_count(p), .arena = arena};
+    *g = (struct check_graph){.p = p};
+    find_features(g);
+    TRY(number_operations(g));
+    g->exists = TAKE(arena, g->offset[KINDS] + 1, bool);
+    g->peaks = TAKE(arena, p->ranks, struct check_peaks);
+    TRY(order_turns(&b));
+    for (int rank = 0; rank < p->ranks; rank++) TRY(find_peaks(&b, rank));
+    send_messages(&b);
+    TRY(check_weave_streams(&b.streams, arena));
+    if (g->parts[PART_LINKS]) order_links(&b);
+    end_iteration(&b);
+    list_successors(&b);
+    return order_operations(&b);
+}

@@ -1,0 +1,59 @@
+// The plan in the file: a decision for every stage, judged from the document alone, and its time, which must be exactly what
+// the file says.
+#include <stdio.h>
+
+#include "solve/checker/parts.h"
+
+static enum status read_stage(struct check_proof *k, const struct value *v, int stage, int first, struct check_choice *c)
+{
+    static const char *const keys[] = {"first_layer", "layer_count", "group", "recompute", "recomputed_layers", "gradient_option",
+        "boundary_option", NULL};
+    const char *names[MOST_GROUPS + 1] = {NULL};
+    const struct check_problem *p = k->p;
+    const struct reader *r = &k->reader;
+    char where[CHECK_PATH_MAX];
+    snprintf(where, sizeof where, "incumbent[%d]", stage);
+    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
+    TRY(value_keys(r, v, where, keys));
+    TRY(value_int(r, v, where, "first_layer", 0, p->layers - 1, &c->first));
+    TRY(value_int(r, v, where, "layer_count", 1, p->layers, &c->layers));
+    TRY(value_name(r, value_get(v, "group"), where, names, &c->group));
+    TRY(value_name(r, value_get(v, "recompute"), where, check_mode_names, &c->mode));
+    TRY(value_int(r, v, where, "recomputed_layers", 0, p->layers, &c->recomputed));
+    TRY(value_int(r, v, where, "gradient_option", 0, p->gradient_count - 1, &c->gradient));
+    TRY(value_int(r, v, where, "boundary_option", 0, p->boundary_count - 1, &c->boundary));
+    if (c->first != first || c->layers > p->layers - first)
+        return NOT_PROVEN_HERE(k, "%s: the stages do not cover the layers once in order", where);
+    int most = c->mode == MODE_FIRST_LAYERS ? check_recomputable(p, c->first, c->layers) : 0;
+    if (c->recomputed > most || (c->mode == MODE_FIRST_LAYERS && c->recomputed < 1))
+        return NOT_PROVEN_HERE(k, "%s: recomputed_layers do not go with the stage", where);
+    if (!check_offers(p, stage, c)) return NOT_PROVEN_HERE(k, "%s: the problem does not offer this choice", where);
+    if (!check_obeys_rules(p, stage, c, c->first)) return NOT_PROVEN_HERE(k, "%s: breaks a rule", where);
+    c->forward = TAKE(k->arena, p->slices, int64_t);
+    c->backward = TAKE(k->arena, p->slices, int64_t);
+    check_evaluate(p, stage, c->first, c);
+    return OK;
+}
+
+enum status check_incumbent(struct check_proof *k, const struct value *stages, int64_t iteration_ns)
+{
+    const struct check_problem *p = k->p;
+    struct check_choice *own = TAKE(k->arena, p->stages, struct check_choice);
+    const struct check_choice *chosen[MOST_STAGES];
+    int stage = 0, first = 0;
+    bool within, below = false;
+    TRY(value_expect(&k->reader, stages, "incumbent", VALUE_ARRAY));
+    if (stages->count != p->stages) return check_refuse(&k->reader, "incumbent", "expected %d stages, found %d", p->stages, stages->count);
+    for (const struct value *v = stages->first; v; v = v->next, stage++) {
+        TRY(read_stage(k, v, stage, first, &own[stage]));
+        first += own[stage].layers;
+        chosen[stage] = &own[stage];
+    }
+    const char *misfit = check_misfit(k->g, chosen);
+    if (misfit) return NOT_PROVEN_HERE(k, "incumbent: %s", misfit);
+    check_take_durations(&k->replay, chosen);
+    TRY(check_takes_at_most(&k->replay, iteration_ns, &within));
+    if (iteration_ns > 0) TRY(check_takes_at_most(&k->replay, iteration_ns - 1, &below));
+    if (within && !below) return OK;
+    return NOT_PROVEN_HERE(k, "incumbent: takes %s than the %lld ns it is said to take", within ? "less" : "more", (long long)iteration_ns);
+}

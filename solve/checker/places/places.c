@@ -1,0 +1,64 @@
+// Hears the certificate of a plan on nodes: see check_places.h. The file says by which problem of one replica, and holds one
+// proof about that.
+#include "solve/checker/places/places.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "solve/checker/space/parts.h"
+
+static const char *const ways[] = {"groups", "nodes", NULL};
+
+static enum status read_relaxation(const struct reader *r, const struct value *v, const struct check_problem *p, struct check_relaxation *how)
+{
+    static const char *const keys[] = {"by", "?shared", "?chained", "proof", NULL};
+    const char *names[MOST_GROUPS + 1] = {NULL};
+    int by;
+    *how = (struct check_relaxation){false, -1, false};
+    TRY(value_keys(r, v, "places", keys));
+    TRY(value_name(r, value_get(v, "by"), "places.by", ways, &by));
+    how->by_nodes = by == 1;
+    TRY(value_bool(r, v, "places", "chained", &how->chained));
+    if (how->chained && how->by_nodes) return check_refuse(r, "places.chained", "expected with by groups alone");
+    if (!value_get(v, "shared")) return OK;
+    if (how->by_nodes) return check_refuse(r, "places.shared", "expected with by groups alone");
+    for (int g = 0; g < p->group_count; g++) names[g] = p->groups[g].name;
+    return value_name(r, value_get(v, "shared"), "places.shared", names, &how->shared);
+}
+
+static enum status hear(struct check_result *result, const struct reader *r, const struct check_text *certificate, const struct check_input *sources,
+                        int source_count, const struct check_places *x, uint64_t *work, struct arena *arena)
+{
+    struct check_problem *p = TAKE(arena, 1, struct check_problem);
+    struct check_relaxation how;
+    struct value *root;
+    TRY(check_read_envelope(r, certificate, &root, arena));
+    const struct value *places = value_get(root, "places");
+    if (!places) return check_refuse(r, "", "is not about a plan on nodes: expected places");
+    TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
+    TRY(read_relaxation(r, places, x->problem, &how));
+    TRY(check_read_claims(r, value_get(places, "proof"), result));
+    if (result->iteration_ns >= 0) return check_refuse(r, "places.proof", "expected a bound alone: plans on nodes are heard by plumbline verify");
+    TRY(check_relax_places(p, x, &how, r, work, arena));
+    p->doubtful = *x->doubtful_prices;
+    result->problem = p;
+    if (*x->doubtful_sizes)
+        return fail(r->err, (enum status)NOT_PROVEN, "a size lies so near to where a price changes that the judge cannot tell on which side");
+    return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
+}
+
+enum status check_places_certificate(struct check_result *result, const struct check_text *certificate, const struct check_input *sources,
+                                     int source_count, const struct check_places *places, uint64_t work_limit, struct arena *arena, struct error *err)
+{
+    struct error why = {OK, ""};
+    const struct reader r = {certificate->file, &why};
+    uint64_t left = work_limit;
+    *result = (struct check_result){.iteration_ns = -1, .bound_ns = -1};
+    enum status status = hear(result, &r, certificate, sources, source_count, places, &left, arena);
+    result->work = work_limit - left;
+    result->accepted = status == OK;
+    if (status == OK) return OK;
+    if (status != (enum status)NOT_PROVEN) return fail(err, status, "%s", why.text);
+    snprintf(result->reason, sizeof result->reason, "%.*s", CHECK_REASON_MAX - 1, why.text);
+    return OK;
+}

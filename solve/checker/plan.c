@@ -1,0 +1,185 @@
+// See check_plan.h. Without a barrier the time is the least t for which no cycle of the graph, repeated for ever, is longer
+// than t for each iteration that it goes through.
+#include "solve/checker/plan.h"
+
+// ---- what couples the stages
+
+bool check_is_joined(const struct check_problem *p, int boundary, int from_group, int cut, int to_group)
+{
+    if (check_is_inner(p, boundary)) return from_group == to_group;
+    return p->cuts[cut].forward[(from_group * p->group_count + to_group) * PARTS] >= 0;
+}
+
+static bool layers_meet(const struct check_problem *p, const struct check_choice *const *chosen)
+{
+    int layer = 0;
+    for (int s = 0; s < p->stages; s++) {
+        if (chosen[s]->first >= 0 && chosen[s]->first != layer) return false;
+        layer += chosen[s]->layers;
+    }
+    return layer == p->layers;
+}
+
+static bool slots_suffice(const struct check_problem *p, const struct check_choice *const *chosen)
+{
+    int used[MOST_GROUPS] = {0};
+    for (int s = 0; s < p->ranks; s++)          // the first stage of each rank
+        if (++used[chosen[s]->group] > p->groups[chosen[s]->group].slots) return false;
+    return true;
+}
+
+static bool budget_suffices(const struct check_problem *p, const struct check_choice *const *chosen)
+{
+    int64_t used[BUDGETS] = {0};
+    for (int s = 0; s < p->stages; s++) {
+        used[BUDGET_BOUNDARIES] += chosen[s]->boundary > 0;
+        used[BUDGET_STAGES] += chosen[s]->gradient > 0;
+        used[BUDGET_COST] += chosen[s]->cost;
+    }
+    for (int i = 0; i < BUDGETS; i++)
+        if (p->budget[i] >= 0 && used[i] > p->budget[i]) return false;
+    return true;
+}
+
+static const char *rank_misfit(const struct check_graph *g, const struct check_choice *const *chosen, int rank)
+{
+    const struct check_problem *p = g->p;
+    const struct check_choice *own[MOST_STAGES];
+    for (int turn = 0; turn < p->turns; turn++) {
+        own[turn] = chosen[check_stage_of(p, rank, turn)];
+        if (own[turn]->group != own[0]->group) return "the stages of a rank stand on different groups";
+    }
+    return check_rank_bytes(g, rank, own) <= p->groups[own[0]->group].memory_limit ? NULL : "a rank does not fit into memory";
+}
+
+const char *check_misfit(const struct check_graph *g, const struct check_choice *const *chosen)
+{
+    const struct check_problem *p = g->p;
+    int last = p->stages - 1;
+    if (!layers_meet(p, chosen)) return "the stages do not cover the layers once in order";
+    if (!slots_suffice(p, chosen)) return "more ranks stand on a group than it has slots";
+    if (!budget_suffices(p, chosen)) return "the budget of compression is overdrawn";
+    for (int s = 0; s < last; s++)
+        if (!check_is_joined(p, s, chosen[s]->group, chosen[s]->cut, chosen[s + 1]->group)) return "nothing joins two neighbours";
+    if (p->embedding && p->embedding[chosen[0]->group * p->group_count + chosen[last]->group] < 0)
+        return "nothing joins the ends of the embedding sync";
+    for (int rank = 0; rank < p->ranks; rank++) {
+        const char *why = rank_misfit(g, chosen, rank);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+// ---- durations
+
+int64_t check_transfer_ns(const struct check_problem *p, int boundary, int kind, int slice, const struct check_choice *from,
+                          const struct check_choice *to)
+{
+    const struct check_cut *cut = &p->cuts[from->cut];
+    int part = (kind - KIND_SEND_FORWARD) % PARTS,
+        at = ((slice * p->group_count + from->group) * p->group_count + to->group) * PARTS + part;
+    if (!check_sends_forward(p, boundary)) return 0;
+    if (kind < KIND_SEND_BACKWARD) return cut->forward[at];
+    if (!check_sends_backward(p, boundary)) return 0;
+    bool compressed = kind >= KIND_SEND_EPILOGUE || !p->boundary[to->boundary].epilogue_only;
+    return cut->backward[compressed ? to->boundary : 0][at];
+}
+
+void check_take_durations(struct check_replay *r, const struct check_choice *const *chosen)
+{
+    const struct check_problem *p = r->g->p;
+    int last = p->stages - 1;
+    for (int i = 0; i < check_symbol_count(p); i++) r->durations[i] = 0;
+    for (int s = 0; s < p->stages; s++) {
+        const struct check_choice *c = chosen[s];
+        for (int slice = 0; slice < p->slices; slice++) {
+            r->durations[check_symbol(p, KIND_FORWARD, s, slice)] = c->forward[slice];
+            r->durations[check_symbol(p, KIND_BACKWARD, s, slice)] = c->backward[slice];
+            for (int kind = KIND_SEND_FORWARD; kind < KIND_EMBEDDING_SYNC && s < last; kind++)
+                if (slice == 0 || kind < KIND_SEND_EPILOGUE)
+                    r->durations[check_symbol(p, kind, s, slice)] = check_transfer_ns(p, s, kind, slice, c, chosen[s + 1]);
+        }
+        r->durations[check_symbol(p, KIND_WEIGHT, s, 0)] = c->weight;
+        r->durations[check_symbol(p, KIND_SYNC, s, 0)] = c->sync;
+        r->durations[check_symbol(p, KIND_OPTIMIZER, s, 0)] = c->optimizer;
+    }
+    if (p->embedding)
+        r->durations[check_symbol(p, KIND_EMBEDDING_SYNC, 0, 0)] =
+            p->embedding[chosen[0]->group * p->group_count + chosen[last]->group];
+}
+
+// ---- replay
+
+void check_open_replay(struct check_replay *r, const struct check_graph *g, uint64_t *work, struct arena *arena)
+{
+    int count = g->offset[KINDS];
+    *r = (struct check_replay){.g = g, .work = work};
+    r->durations = TAKE(arena, check_symbol_count(g->p), int64_t);
+    r->end = TAKE(arena, count, int64_t);
+    r->start = TAKE(arena, count, int64_t);
+    r->handed = TAKE(arena, count, int64_t);
+    r->symbol = TAKE(arena, count, int);
+    r->opens = TAKE(arena, count, bool);
+    for (int i = 0; i < count; i++) r->symbol[i] = check_symbol_of(g, i);
+    for (int i = 0; i < g->first[count]; i++) {
+        if (!g->lap[i] || r->opens[g->next[i]]) continue;
+        r->opens[g->next[i]] = true;
+        r->open_count++;
+    }
+}
+
+// One iteration from the starts that stand there; returns when its last operation ends.
+static int64_t walk(struct check_replay *r)
+{
+    const struct check_graph *g = r->g;
+    int64_t last = 0;
+    for (int k = 0; k < g->operation_count; k++) {
+        int i = g->order[k];
+        r->end[i] = r->start[i] + r->durations[r->symbol[i]];
+        if (r->end[i] > last) last = r->end[i];
+        for (int e = g->first[i]; e < g->first[i + 1]; e++)
+            if (!g->lap[e] && r->start[g->next[e]] < r->end[i]) r->start[g->next[e]] = r->end[i];
+    }
+    return last;
+}
+
+// Raises what an iteration hands to the next, t later; whether anything rose. Starts within the iteration are cleared.
+static bool carry(struct check_replay *r, int64_t t)
+{
+    const struct check_graph *g = r->g;
+    bool rose = false;
+    for (int k = 0; k < g->operation_count; k++) {
+        int i = g->order[k];
+        for (int e = g->first[i]; e < g->first[i + 1]; e++)
+            if (g->lap[e] && r->handed[g->next[e]] < r->end[i] - t) {
+                r->handed[g->next[e]] = r->end[i] - t;
+                rose = true;
+            }
+    }
+    for (int i = 0; i < g->offset[KINDS]; i++) r->start[i] = r->opens[i] ? r->handed[i] : 0;
+    return rose;
+}
+
+enum status check_takes_at_most(struct check_replay *r, int64_t t_ns, bool *within)
+{
+    const struct check_graph *g = r->g;
+    int count = g->offset[KINDS];
+    uint64_t lap = (uint64_t)(count + g->first[count]);
+    TRY(check_spend(g->p, r->work, lap));
+    for (int i = 0; i < count; i++) r->start[i] = 0;
+    if (g->p->barrier) {
+        *within = walk(r) <= t_ns;
+        return OK;
+    }
+    // Longest paths from nothing to what opens an iteration: where no cycle is too long, each takes every opening once at
+    // most, so that nothing rises any more after as many laps as there are openings.
+    for (int i = 0; i < count; i++) r->handed[i] = 0;
+    for (int i = 0; i <= r->open_count; i++) {
+        TRY(check_spend(g->p, r->work, 2 * lap));
+        *within = false;
+        if (walk(r) > 2 * MOST_SUM) return OK;      // no way that takes every operation once is so long
+        *within = !carry(r, t_ns);
+        if (*within) return OK;
+    }
+    return OK;
+}

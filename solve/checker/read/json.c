@@ -1,0 +1,309 @@
+// See check_json.h. One pass over the text; a value is noted where it starts and nothing is read twice.
+#include "solve/checker/read/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NESTING_MOST = 12, KEYS_MOST = 64, DIGITS_MOST = 18, VALUES_MOST = 8000000 };
+
+struct parser {
+    const struct reader *reader;
+    const char *start, *at, *end;
+    int depth;
+    int64_t values;
+    struct arena *arena;
+};
+
+enum status check_refuse(const struct reader *r, const char *where, const char *format, ...)
+{
+    char text[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return fail(r->err, BAD_INPUT, "%s: %s%s%s", r->file, where, *where ? ": " : "", text);
+}
+
+static enum status refuse_here(const struct parser *p, const char *what)
+{
+    int line = 1;
+    for (const char *c = p->start; c < p->at; c++) line += *c == '\n';
+    return fail(p->reader->err, BAD_INPUT, "%s: line %d: %s", p->reader->file, line, what);
+}
+
+static void skip_blanks(struct parser *p)
+{
+    while (p->at < p->end && (*p->at == ' ' || *p->at == '\t' || *p->at == '\n' || *p->at == '\r')) p->at++;
+}
+
+static bool comes(const struct parser *p, char c) { return p->at < p->end && *p->at == c; }
+
+// ---- text
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static char *put_utf8(char *to, unsigned code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+    } else if (code < 0x800) {
+        *to++ = (char)(0xc0 | code >> 6);
+        *to++ = (char)(0x80 | (code & 63));
+    } else {
+        *to++ = (char)(0xe0 | code >> 12);
+        *to++ = (char)(0x80 | (code >> 6 & 63));
+        *to++ = (char)(0x80 | (code & 63));
+    }
+    return to;
+}
+
+// Behind a backslash. Surrogates are refused: no name needs them.
+static enum status read_escape(struct parser *p, char **to)
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    const char *found = p->at < p->end && *p->at ? strchr(names, *p->at) : NULL;
+    if (found) {
+        *(*to)++ = meanings[found - names];
+        p->at++;
+        return OK;
+    }
+    unsigned code = 0;
+    if (!comes(p, 'u') || p->end - p->at < 5) return refuse_here(p, "an escape that JSON does not have");
+    for (int i = 1; i <= 4; i++) {
+        int digit = hex_digit(p->at[i]);
+        if (digit < 0) return refuse_here(p, "an escape that JSON does not have");
+        code = 16 * code + (unsigned)digit;
+    }
+    if (code == 0 || (code >= 0xd800 && code < 0xe000)) return refuse_here(p, "an escape that no name needs");
+    *to = put_utf8(*to, code);
+    p->at += 5;
+    return OK;
+}
+
+// The length of the UTF-8 sequence at p, 0 where there is none.
+static int utf8_length(const struct parser *p)
+{
+    unsigned char c = (unsigned char)*p->at;
+    int length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    if (p->end - p->at < length) return 0;
+    for (int i = 1; i < length; i++)
+        if (((unsigned char)p->at[i] & 0xc0) != 0x80) return 0;
+    return length;
+}
+
+static enum status read_text(struct parser *p, const char **text)
+{
+    const char *close = ++p->at;
+    while (close < p->end && *close != '"') close += *close == '\\' && close + 1 < p->end ? 2 : 1;
+    if (close >= p->end) return refuse_here(p, "a text without an end");
+    char *copy = TAKE(p->arena, close - p->at + 1, char), *to = copy;
+    while (p->at < close) {
+        int length = utf8_length(p);
+        if (!length || (unsigned char)*p->at < 0x20) return refuse_here(p, "a text that is not UTF-8, or a control character");
+        if (*p->at == '\\') {
+            p->at++;
+            TRY(read_escape(p, &to));
+            continue;
+        }
+        memcpy(to, p->at, (size_t)length);
+        to += length;
+        p->at += length;
+    }
+    if (p->at != close) return refuse_here(p, "a text without an end");
+    p->at++;
+    *text = copy;
+    return OK;
+}
+
+// ---- other values
+
+static enum status read_number(struct parser *p, int64_t *number)
+{
+    bool negative = comes(p, '-');
+    int digits = 0;
+    if (negative) p->at++;
+    bool zero = comes(p, '0');
+    *number = 0;
+    for (; p->at < p->end && *p->at >= '0' && *p->at <= '9'; p->at++) {
+        if (++digits > DIGITS_MOST) return refuse_here(p, "a number of more than 18 digits");
+        *number = 10 * *number + (*p->at - '0');
+    }
+    if (!digits) return refuse_here(p, "expected a value");
+    if (zero && digits > 1) return refuse_here(p, "a number that starts with 0");
+    if (zero && negative) return refuse_here(p, "a zero with a sign");
+    if (comes(p, '.') || comes(p, 'e') || comes(p, 'E')) return refuse_here(p, "expected a whole number");
+    if (negative) *number = -*number;
+    return OK;
+}
+
+static bool read_word(struct parser *p, const char *word)
+{
+    size_t length = strlen(word);
+    if ((size_t)(p->end - p->at) < length || memcmp(p->at, word, length)) return false;
+    p->at += length;
+    return true;
+}
+
+static enum status read_value(struct parser *p, struct value **value);
+
+static enum status read_key(struct parser *p, const struct value *object, const char **key)
+{
+    skip_blanks(p);
+    if (!comes(p, '"')) return refuse_here(p, "expected a key");
+    TRY(read_text(p, key));
+    for (const struct value *v = object->first; v; v = v->next)
+        if (!strcmp(v->key, *key)) return refuse_here(p, "a key stands twice in an object");
+    skip_blanks(p);
+    if (!comes(p, ':')) return refuse_here(p, "expected ':'");
+    p->at++;
+    return OK;
+}
+
+static enum status read_elements(struct parser *p, struct value *v)
+{
+    char close = v->type == VALUE_OBJECT ? '}' : ']';
+    struct value **last = &v->first;
+    if (++p->depth > NESTING_MOST) return refuse_here(p, "nested too deeply");
+    p->at++;
+    skip_blanks(p);
+    for (bool more = !comes(p, close); more;) {
+        const char *key = NULL;
+        if (v->type == VALUE_OBJECT) TRY(read_key(p, v, &key));
+        TRY(read_value(p, last));
+        (*last)->key = key;
+        last = &(*last)->next;
+        v->count++;
+        if (v->type == VALUE_OBJECT && v->count > KEYS_MOST) return refuse_here(p, "an object of too many keys");
+        skip_blanks(p);
+        more = comes(p, ',');
+        if (more) p->at++;
+        else if (!comes(p, close)) return refuse_here(p, "expected ',' or the end of an object or array");
+    }
+    p->at++;
+    p->depth--;
+    return OK;
+}
+
+static enum status read_value(struct parser *p, struct value **value)
+{
+    if (++p->values > VALUES_MOST) return refuse_here(p, "more values than are read");
+    struct value *v = *value = TAKE(p->arena, 1, struct value);
+    skip_blanks(p);
+    if (comes(p, '{') || comes(p, '[')) {
+        v->type = comes(p, '{') ? VALUE_OBJECT : VALUE_ARRAY;
+        return read_elements(p, v);
+    }
+    if (comes(p, '"')) {
+        v->type = VALUE_TEXT;
+        return read_text(p, &v->text);
+    }
+    if (read_word(p, "null")) return OK;
+    v->type = VALUE_BOOL;
+    v->number = read_word(p, "true");
+    if (v->number || read_word(p, "false")) return OK;
+    v->type = VALUE_NUMBER;
+    return read_number(p, &v->number);
+}
+
+enum status check_parse(const struct reader *r, const char *text, size_t size, struct value **root, struct arena *arena)
+{
+    struct parser p = {.reader = r, .start = text, .at = text, .end = text + size, .arena = arena};
+    TRY(read_value(&p, root));
+    skip_blanks(&p);
+    return p.at == p.end ? OK : refuse_here(&p, "something stands behind the document's end");
+}
+
+// ---- taking values out
+
+const struct value *value_get(const struct value *object, const char *key)
+{
+    for (const struct value *v = object->first; v; v = v->next)
+        if (!strcmp(v->key, key)) return v;
+    return NULL;
+}
+
+enum status value_expect(const struct reader *r, const struct value *v, const char *where, enum value_type type)
+{
+    static const char *const names[] = {"null", "true or false", "a whole number", "a text", "an array", "an object"};
+    if (v && v->type == type) return OK;
+    return check_refuse(r, where, "expected %s, found %s", names[type], v ? names[v->type] : "nothing");
+}
+
+enum status value_keys(const struct reader *r, const struct value *object, const char *where, const char *const *keys)
+{
+    TRY(value_expect(r, object, where, VALUE_OBJECT));
+    for (int i = 0; keys[i]; i++)
+        if (keys[i][0] != '?' && !value_get(object, keys[i])) return check_refuse(r, where, "the key \"%s\" is missing", keys[i]);
+    for (const struct value *v = object->first; v; v = v->next) {
+        int i = 0;
+        while (keys[i] && strcmp(keys[i] + (keys[i][0] == '?'), v->key)) i++;
+        if (!keys[i]) return check_refuse(r, where, "unknown key \"%.40s\"", v->key);
+    }
+    return OK;
+}
+
+enum status value_integer(const struct reader *r, const struct value *object, const char *where, const char *key, int64_t low,
+                          int64_t high, int64_t *to)
+{
+    const struct value *v = value_get(object, key);
+    char path[2 * CHECK_PATH_MAX];
+    if (!v) return OK;
+    snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
+    TRY(value_expect(r, v, path, VALUE_NUMBER));
+    if (v->number < low || v->number > high)
+        return check_refuse(r, path, "expected %lld to %lld, found %lld", (long long)low, (long long)high, (long long)v->number);
+    *to = v->number;
+    return OK;
+}
+
+enum status value_int(const struct reader *r, const struct value *object, const char *where, const char *key, int low, int high,
+                      int *to)
+{
+    int64_t number = *to;
+    TRY(value_integer(r, object, where, key, low, high, &number));
+    *to = (int)number;
+    return OK;
+}
+
+enum status value_bool(const struct reader *r, const struct value *object, const char *where, const char *key, bool *to)
+{
+    const struct value *v = value_get(object, key);
+    char path[2 * CHECK_PATH_MAX];
+    if (!v) return OK;
+    snprintf(path, sizeof path, "%.90s%s%.90s", where, *where ? "." : "", key);
+    TRY(value_expect(r, v, path, VALUE_BOOL));
+    *to = v->number != 0;
+    return OK;
+}
+
+enum status value_name(const struct reader *r, const struct value *v, const char *where, const char *const *names, int *to)
+{
+    TRY(value_expect(r, v, where, VALUE_TEXT));
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(names[i], v->text)) {
+            *to = i;
+            return OK;
+        }
+    return check_refuse(r, where, "\"%.40s\" is unknown here", v->text);
+}
+
+enum status value_integers(const struct reader *r, const struct value *v, const char *where, int count, int64_t low, int64_t high,
+                           int64_t **to, struct arena *arena)
+{
+    TRY(value_expect(r, v, where, VALUE_ARRAY));
+    if (v->count != count) return check_refuse(r, where, "expected %d numbers, found %d", count, v->count);
+    *to = TAKE(arena, count, int64_t);
+    int i = 0;
+    for (const struct value *e = v->first; e; e = e->next, i++) {
+        TRY(value_expect(r, e, where, VALUE_NUMBER));
+        if (e->number < low || e->number > high)
+            return check_refuse(r, where, "entry %d: expected %lld to %lld, found %lld", i, (long long)low, (long long)high,
+                                (long long)e->number);
+        (*to)[i] = e->number;
+    }
+    return OK;
+}

@@ -1,0 +1,185 @@
+// What the bounds read of a layout's tables: like layers together, and of what a plan may choose (groups, options, slices) the
+// least.
+#include "solve/checker/space/parts.h"
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static bool is_usable(const struct check_problem *p, int g) { return !p->groups[g].excluded && p->groups[g].slots > 0; }
+
+bool check_has_slots(const struct check_problem *p)
+{
+    int64_t slots = 0;
+    for (int g = 0; g < p->group_count; g++) slots += is_usable(p, g) ? p->groups[g].slots : 0;
+    return slots >= p->ranks;
+}
+
+static struct check_room room_of(const struct check_problem *p, const struct check_run *r)
+{
+    struct check_room room = {.fixed = r->weight_bytes + r->gradient_bytes + r->optimizer_bytes};
+    for (int mode = 0; mode < 3; mode++) {
+        bool offered = mode == MODE_NONE || (mode == MODE_SELECTIVE ? p->modes[mode] : p->modes[MODE_FULL] || p->modes[MODE_FIRST_LAYERS]);
+        int real = r->recomputable && offered ? mode : MODE_NONE;
+        room.stash[mode] = r->stash[real];
+        room.working[mode] = r->working[real];
+    }
+    return room;
+}
+
+// The run with the most layers, and those that are like it in every number that is read.
+static int main_run(const struct check_problem *p)
+{
+    int best = 0;
+    for (int r = 1; r < p->run_count; r++)
+        if (p->runs[r].count > p->runs[best].count) best = r;
+    return best;
+}
+
+static bool same_bytes(const struct check_problem *p, int a, int b)
+{
+    if (p->runs[a].recomputable != p->runs[b].recomputable) return false;
+    struct check_room x = room_of(p, &p->runs[a]), y = room_of(p, &p->runs[b]);
+    for (int mode = 0; mode < 3; mode++)
+        if (x.stash[mode] != y.stash[mode] || x.working[mode] != y.working[mode]) return false;
+    return x.fixed == y.fixed;
+}
+
+static int64_t of_slices(const struct check_problem *p, const int64_t *prices, int g)
+{
+    int64_t sum = 0;
+    for (int slice = 0; slice < p->slices; slice++) sum += prices[slice * p->group_count + g];
+    return sum;
+}
+
+static int64_t of_fastest_slice(const struct check_problem *p, const int64_t *prices, int g)
+{
+    int64_t least = INT64_MAX;
+    for (int slice = 0; slice < p->slices; slice++) least = smaller(least, prices[slice * p->group_count + g]);
+    return least;
+}
+
+static struct check_terms terms_of(const struct check_problem *p, int run, int g)
+{
+    const struct check_run *r = &p->runs[run];
+    struct check_terms t = {.forward = of_slices(p, r->forward, g), .backward = of_slices(p, r->backward, g), .weight = r->weight[g],
+                            .optimizer = r->optimizer[g], .sync = INT64_MAX};
+    if (r->recomputable) t.selective = of_slices(p, r->selective, g), t.full = of_slices(p, r->full, g);
+    for (int o = 0; o < p->gradient_count; o++) t.sync = smaller(t.sync, r->sync[o][g]);
+    return t;
+}
+
+static bool same_times(const struct check_problem *p, int a, int b)
+{
+    for (int g = 0; g < p->group_count; g++) {
+        struct check_terms x = terms_of(p, a, g), y = terms_of(p, b, g);
+        if (!is_usable(p, g)) continue;
+        if (x.forward != y.forward || x.backward != y.backward || x.weight != y.weight || x.selective != y.selective || x.full != y.full ||
+            x.optimizer != y.optimizer || x.sync != y.sync) return false;
+    }
+    return true;
+}
+
+static void find_main(struct check_sketch *s, bool times)
+{
+    const struct check_problem *p = s->p;
+    int run = main_run(p), last = p->run_count - 1, apart = 0;
+    bool like[3] = {false};
+    s->main_count = 0;
+    for (int r = 0; r <= last; r++) {
+        bool is_main = same_bytes(p, r, run) && (!times || same_times(p, r, run));
+        if (is_main) s->main_count += p->runs[r].count;
+        else apart += p->runs[r].count;
+        if (r == 0) like[0] = is_main;
+        if (r == last) like[1] = is_main;
+    }
+    s->has_first = !like[0];
+    s->has_last = !like[1];
+    s->only_ends = apart == s->has_first + s->has_last && p->layers > 1;
+    s->main = room_of(p, &p->runs[run]);
+    s->first = room_of(p, &p->runs[0]);
+    s->last = room_of(p, &p->runs[last]);
+    bool recomputable = p->runs[run].recomputable;
+    s->selective = recomputable && p->modes[MODE_SELECTIVE];
+    s->full = recomputable && p->modes[MODE_FULL];
+    s->partly = recomputable && p->modes[MODE_FIRST_LAYERS];
+}
+
+void check_sketch_bytes(struct check_sketch *s, const struct check_problem *p, const struct check_held *held)
+{
+    *s = (struct check_sketch){.p = p, .held = held, .message = INT64_MAX};
+    find_main(s, false);
+    for (int g = 0; g < p->group_count; g++)
+        if (is_usable(p, g))
+            s->groups[s->group_count++] = (struct check_group_sketch){
+                .slots = p->groups[g].slots, .room = p->groups[g].memory_limit - p->groups[g].constant_bytes};
+    for (int c = 0; c < p->cut_count; c++) s->message = smaller(s->message, p->cuts[c].message_bytes);
+}
+
+// ---- times
+
+static void read_group(struct check_sketch *s, struct check_group_sketch *to, int g)
+{
+    const struct check_problem *p = s->p;
+    int run = main_run(p);
+    to->main = terms_of(p, run, g), to->first = terms_of(p, 0, g), to->last = terms_of(p, p->run_count - 1, g);
+    to->sync_constant = INT64_MAX;
+    for (int o = 0; o < p->gradient_count; o++) to->sync_constant = smaller(to->sync_constant, p->groups[g].sync_constant[o]);
+    for (int r = 0; r < p->run_count; r++) {
+        s->fill = smaller(s->fill, of_fastest_slice(p, p->runs[r].forward, g));
+        s->drain = smaller(s->drain, of_fastest_slice(p, p->runs[r].backward, g));
+    }
+    s->fill_main = smaller(s->fill_main, of_fastest_slice(p, p->runs[run].forward, g));
+    s->drain_main = smaller(s->drain_main, of_fastest_slice(p, p->runs[run].backward, g));
+    s->fill_first = smaller(s->fill_first, of_fastest_slice(p, p->runs[0].forward, g));
+    s->drain_first = smaller(s->drain_first, of_fastest_slice(p, p->runs[0].backward, g));
+}
+
+// One micro-batch through all layers, each where it is fastest.
+static int64_t all_passes(const struct check_problem *p)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t least = INT64_MAX;
+        for (int g = 0; g < p->group_count; g++) {
+            struct check_terms t = terms_of(p, r, g);
+            if (is_usable(p, g)) least = smaller(least, t.forward + t.backward + t.weight);
+        }
+        sum += p->runs[r].count * least;
+    }
+    return sum;
+}
+
+// Least of a table of transfers: all parts of one slice's message; what keeps one end busy, of all slices.
+static void read_transfers(const struct check_problem *p, const int64_t *prices, int64_t *all, int64_t *blocking)
+{
+    int64_t busy = 0;
+    for (int slice = 0; slice < p->slices; slice++) {
+        int64_t least = INT64_MAX;
+        for (int pair = 0; pair < p->group_count * p->group_count; pair++) {
+            const int64_t *parts = prices + (slice * p->group_count * p->group_count + pair) * PARTS;
+            if (!is_usable(p, pair / p->group_count) || !is_usable(p, pair % p->group_count) || parts[PART_BLOCKS] < 0) continue;
+            *all = smaller(*all, parts[PART_BLOCKS] + parts[PART_LINKS] + parts[PART_DELAYS] + 2 * parts[PART_WORKS]);
+            least = smaller(least, parts[PART_BLOCKS] + parts[PART_WORKS]);
+        }
+        busy += least == INT64_MAX ? 0 : least;
+    }
+    *blocking = smaller(*blocking, busy);
+}
+
+void check_sketch_times(struct check_sketch *s)
+{
+    const struct check_problem *p = s->p;
+    int64_t *const least[] = {&s->fill, &s->fill_main, &s->fill_first, &s->drain, &s->drain_main, &s->drain_first, &s->send_forward,
+                              &s->send_backward, &s->block_forward, &s->block_backward};
+    for (int i = 0; i < 10; i++) *least[i] = INT64_MAX;
+    find_main(s, true);
+    for (int g = 0, at = 0; g < p->group_count; g++)
+        if (is_usable(p, g)) read_group(s, &s->groups[at++], g);
+    s->all = all_passes(p);
+    for (int c = 0; c < p->cut_count; c++) {
+        read_transfers(p, p->cuts[c].forward, &s->send_forward, &s->block_forward);
+        for (int o = 0; o < p->boundary_count; o++) read_transfers(p, p->cuts[c].backward[o], &s->send_backward, &s->block_backward);
+    }
+    for (int i = 0; i < 10; i++)
+        if (*least[i] == INT64_MAX) *least[i] = 0;
+    if (!s->has_first) s->fill_first = s->drain_first = 0;
+}

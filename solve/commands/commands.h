@@ -1,0 +1,13 @@
+// The commands of this room; each in its own file.
+#ifndef PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
+#define PLUMBLINE_SOLVE_COMMANDS_COMMANDS_H
+
+#include "data/base/options.h"
+
+command_function command_solve;
+command_function command_verify;
+command_function command_report;
+command_function command_check;
+command_function command_vipr;
+
+#endif

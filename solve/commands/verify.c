@@ -1,0 +1,210 @@
+// plumbline verify: finds the documents that a plan was made from, hears it, and says what is wrong with it.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/base/options.h"
+#include "solve/checker/claim.h"
+#include "solve/judge/verify.h"
+
+command_function command_verify;
+
+static const char usage[] = "plumbline verify PLAN.json [--problem FILE] [--certificate FILE] [-o VERDICT.json]";
+
+enum { SOURCES_MOST = 64 };
+
+static const struct source *source_with_role(const struct plan *plan, const char *role)
+{
+    for (int i = 0; i < plan->document.source_count; i++)
+        if (!strcmp(plan->document.sources[i].role, role)) return &plan->document.sources[i];
+    return NULL;
+}
+
+// The plan's own list of inputs: each file has the hash it had; one that cannot be read is bad input. With a problem named by the user only what the
+// loaded documents say counts, which verify_plan compares.
+static enum status check_sources(struct verdict *v, const struct plan *plan, struct arena *arena, struct error *err)
+{
+    if (plan->document.source_count > SOURCES_MOST)
+        return fail(err, BAD_INPUT, "%s: made_from: expected at most %d documents, found %d", plan->document.path,
+                    SOURCES_MOST, plan->document.source_count);
+    for (int i = 0; i < plan->document.source_count; i++) {
+        const struct source *s = &plan->document.sources[i];
+        const char *path = path_beside(plan->document.path, s->path, arena), *text;
+        char found[SHA256_TEXT];
+        size_t size;
+        TRY(file_read(path, &text, &size, arena, err));
+        sha256_text(text, size, found);
+        if (strcmp(found, s->sha256))
+            verdict_add(v, arena, "hash", -1, "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path, found,
+                        s->sha256);
+    }
+    return OK;
+}
+
+// Memory of the first rank beside the published formula's, which knows neither recomputation nor what lies outside of the
+// allocator.
+static void print_memory(const struct verdict *v)
+{
+    if (v->memory_bytes < 0) return;
+    printf("memory of the first rank: %.3f GB a device", (double)v->memory_bytes / 1e9);
+    if (v->published_bytes >= 0)
+        printf("; by the formula of Fujii et al. (2411.06465), without recomputation: %.3f GB, %.2f times that",
+               (double)v->published_bytes / 1e9, (double)v->published_bytes / (double)v->memory_bytes);
+    printf("\n");
+}
+
+static void print_bound(const struct verdict *v, const struct plan *plan, const char *certificate)
+{
+    if (!certificate) {
+        printf("bound %lld ns, gap %.3g as stated by solve: bound not judged (--certificate FILE judges it)",
+               (long long)plan->bound_ns, plan_gap(plan));
+        return;
+    }
+    printf("bound %lld ns, gap %.3g, proven by %s", (long long)plan->bound_ns, plan_gap(plan), certificate);
+    if (v->proven_ns > plan->bound_ns) printf(" (which proves %lld ns)", (long long)v->proven_ns);
+}
+
+static void print_verdict(const struct verdict *v, const struct plan *plan, const char *certificate)
+{
+    if (v->accepted && plan->stage_count == 0) {
+        printf("accepted: there is no plan, proven by %s\n", certificate);
+        return;
+    }
+    if (v->accepted) {
+        printf("accepted: iteration %lld ns by replay, ", (long long)v->replayed_ns);
+        if (plan->objective != OBJECTIVE_ITERATION_TIME) printf("%s %lld ns, its ", objective_names[plan->objective], (long long)plan->objective_ns);
+        print_bound(v, plan, certificate);
+        printf("; %lld priced terms checked", (long long)v->terms_checked);
+        if (v->doubtful) printf(" (%lld of them may be one more or less)", (long long)v->doubtful);
+        if (v->closed_form) printf("; closed form agrees (%s)", v->closed_form);
+        printf("\n");
+        print_memory(v);
+        return;
+    }
+    printf("rejected: %d violation%s\n", v->violation_count, v->violation_count == 1 ? "" : "s");
+    for (int i = 0; i < v->violation_count; i++) {
+        printf("  %s", v->violations[i].rule);
+        if (v->violations[i].stage >= 0) printf(", stage %d", v->violations[i].stage);
+        printf(": %s\n", v->violations[i].text);
+    }
+}
+
+// What the judge read is what the certificate was heard with.
+static enum status check_same_files(const struct check_claim *claim, const struct problem *p,
+                                    struct error *err)
+{
+    const struct { const char *role; const struct document *document; } read[] = {
+        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
+        {"costs", &p->costs.document}, {"job", &p->job.document},
+    };
+    for (int i = 0; i < CHECK_CLAIM_SOURCES; i++)
+        for (size_t k = 0; k < ARRAY_LENGTH(read); k++)
+            if (!strcmp(read[k].role, claim->sources[i].role) &&
+                strcmp(read[k].document->sha256, claim->sources[i].sha256))
+                return fail(err, BAD_INPUT, "%s: changed while it was read", claim->sources[i].path);
+    return OK;
+}
+
+struct request {
+    const char *problem_path, *certificate;     // NULL: the problem that the plan names; none
+    struct problem problem;
+    struct check_claim claim;                   // of the certificate, once it was heard
+};
+
+// What the certificate proves of the problem, beside what the plan states.
+static enum status judge_bound(struct verdict *v, const struct plan *plan, struct request *r,
+                               struct arena *arena, struct error *err)
+{
+    const char *certificate = r->certificate;
+    bool none = plan->stage_count == 0;
+    TRY(check_claim_of(&r->claim, certificate, r->problem.document.path, arena, err));
+    const struct check_claim claim = r->claim;
+    TRY(check_same_files(&claim, &r->problem, err));
+    if (!claim.accepted)
+        verdict_add(v, arena, "bound", -1, "%s is not proven: %s", certificate, claim.reason);
+    else if (none != claim.infeasible)
+        verdict_add(v, arena, "bound", -1, "%s proves %s, the plan says otherwise", certificate,
+                    claim.infeasible ? "that there is no plan" : "a bound alone");
+    else if (!none && claim.bound_ns < plan->bound_ns)
+        verdict_add(v, arena, "bound", -1, "stated is %lld ns, %s proves %lld ns", (long long)plan->bound_ns,
+                    certificate, (long long)claim.bound_ns);
+    else v->bound_judged = true;
+    if (claim.accepted) v->proven_ns = claim.bound_ns;
+    return OK;
+}
+
+// Judges, unless an input is not the one the plan was made from.
+static enum status hear(struct verdict *v, const struct plan *plan, struct request *r,
+                        struct arena *arena, struct error *err)
+{
+    bool claims_none = plan->stage_count == 0 && plan->outcome == OUTCOME_INFEASIBLE;
+    const char *problem_path = r->problem_path;
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    if (plan->stage_count == 0 && !(claims_none && r->certificate)) {
+        verdict_add(v, arena, "plan", -1,
+                    "there is no plan here to verify: its outcome is %s, a claim that cannot be judged from this file",
+                    outcome_names[plan->outcome]);
+        return OK;
+    }
+    if (!problem_path) {
+        const struct source *source = source_with_role(plan, "problem");
+        TRY(check_sources(v, plan, arena, err));
+        if (!source)
+            verdict_add(v, arena, "hash", -1, "%s: made_from names no problem; --problem FILE does",
+                        plan->document.path);
+        if (v->violation_count) return OK;
+        problem_path = path_beside(plan->document.path, source->path, arena);
+    }
+    TRY(problem_load(&r->problem, problem_path, arena, err));
+    if (claims_none) verify_sources(v, plan, &r->problem, arena);
+    else TRY(verify_plan(v, plan, &r->problem, arena, err));
+    return r->certificate ? judge_bound(v, plan, r, arena, err) : OK;
+}
+
+// A verdict tells its certificate, if one was heard, by the hash of what was read then.
+static enum status write_verdict(const struct verdict *v, const struct plan *plan,
+                                 const struct request *r, const char *path, struct arena *arena,
+                                 struct error *err)
+{
+    struct source sources[3];
+    struct document heard = {.path = r->certificate};
+    int count = 0;
+    sources[count++] = source_of("plan", &plan->document, path, arena);
+    if (r->problem.document.path)
+        sources[count++] = source_of("problem", &r->problem.document, path, arena);
+    snprintf(heard.sha256, sizeof heard.sha256, "%s", r->claim.certificate.sha256);
+    if (*heard.sha256) sources[count++] = source_of("certificate", &heard, path, arena);
+    return verdict_save(v, path, sources, count, arena, err);
+}
+
+static enum status verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    int64_t memory_mib = MEMORY_BASE_MIB;
+    const char *plan_path, *verdict_path = NULL;
+    struct request r = {0};
+    bool helped;
+    const struct option options[] = {
+        {"--problem", OPTION_TEXT, &r.problem_path, 0, 0, NULL,
+         "judge by this problem instead of the one the plan names"},
+        {"--certificate", OPTION_TEXT, &r.certificate, 0, 0, NULL,
+         "judge the plan's bound, too: by this proof, heard as plumbline check does"},
+        {"-o", OPTION_TEXT, &verdict_path, 0, 0, NULL, "also write the verdict as a document"},
+        MEMORY_OPTION(&memory_mib),
+    };
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), &plan_path, 1, 1, NULL, &helped, err));
+    if (helped) return OK;
+    memory_limit((size_t)memory_mib << 20);
+    struct plan plan;
+    struct verdict verdict;
+    TRY(plan_load(&plan, plan_path, arena, err));
+    TRY(hear(&verdict, &plan, &r, arena, err));
+    verdict.accepted = verdict.violation_count == 0;
+    if (verdict_path) TRY(write_verdict(&verdict, &plan, &r, verdict_path, arena, err));
+    if (!verdict_path || strcmp(verdict_path, "-")) print_verdict(&verdict, &plan, r.certificate);
+    *exit_code = verdict.accepted ? 0 : EXIT_REJECTED;
+    return OK;
+}
+
+enum status command_verify(int argc, char **argv, int *exit_code, struct arena *arena, struct error *err)
+{
+    return command_hear(verify, argc, argv, exit_code, arena, err);
+}

@@ -1,0 +1,141 @@
+// plumbline vipr: a certificate -> the same claim as a proof in the format of VIPR. The certificate is heard first, and what
+// was written is heard before it goes to a file.
+#include <stdio.h>
+#include <string.h>
+
+#include "data/base/file.h"
+#include "solve/checker/check.h"
+#include "solve/checker/vipr/vipr.h"
+#include "solve/commands/commands.h"
+#include "solve/layout/parts.h"
+#include "solve/certificate/vipr/vipr.h"
+
+static const char usage[] = "plumbline vipr CERTIFICATE.json [PRICED.json] [-o FILE.vipr]";
+
+struct request {
+    const char *paths[2], *out;
+    int count;
+    double time_limit_s;
+    int64_t threads, memory_mib;
+    bool helped;
+};
+
+static enum status read_request(struct request *r, int argc, char **argv, struct error *err)
+{
+    *r = (struct request){.out = "-", .time_limit_s = 600, .threads = 1, .memory_mib = 1024};
+    const struct option options[] = {
+        {"-o", OPTION_TEXT, &r->out, 0, 0, NULL, "where the proof goes (default: standard output)"},
+        {"--time-limit-s", OPTION_NUMBER, &r->time_limit_s, 0, 1e9, NULL,
+         "for the tree that closes the boxes by rows (default 600; 0: none)"},
+        {"--threads", OPTION_INT, &r->threads, 1, 64, NULL,
+         "worker processes; the proof does not depend on it"},
+        {"--memory-limit-mib", OPTION_INT, &r->memory_mib, 1, 1e7, NULL,
+         "MiB for the proof that is made (1024); the certificate is heard within plumbline check's "
+         "own"},
+    };
+    TRY(options_read(argc, argv, usage, options, ARRAY_LENGTH(options), r->paths, 1, 2, &r->count, &r->helped, err));
+    return r->helped ? OK : file_check_place(r->out, err);
+}
+
+static enum status read_text(struct check_text *to, const char *path, struct arena *arena, struct error *err)
+{
+    to->file = path;
+    return file_read(path, &to->text, &to->size, arena, err);
+}
+
+// ---- the incumbent of a certificate that was accepted, as a plan
+
+static enum status read_stage(struct plan_stage *s, const struct json *array, int stage, const char *const *groups, struct arena *arena, struct error *err)
+{
+    struct json element = json_element(array, stage, arena);
+    int recompute = 0;
+    const struct json_field fields[] = {
+        FIELD_INT("first_layer", REQUIRED, &s->first_layer, 0, 1 << 20),
+        FIELD_INT("layer_count", REQUIRED, &s->layer_count, 1, 1 << 20),
+        FIELD_NAME("group", REQUIRED, &s->group, groups),
+        FIELD_NAME("recompute", REQUIRED, &recompute, recompute_names),
+        FIELD_INT("recomputed_layers", REQUIRED, &s->recomputed_layers, 0, 1 << 20),
+        FIELD_INT("gradient_option", REQUIRED, &s->gradient_option, 0, 1 << 20),
+        FIELD_INT("boundary_option", REQUIRED, &s->boundary_option, 0, 1 << 20),
+    };
+    TRY(JSON_FIELDS(&element, fields, arena, err));
+    s->recompute = (enum recompute)recompute;
+    return OK;
+}
+
+static enum status read_incumbent(struct plan *plan, const struct check_text *certificate, const struct priced *p, struct arena *arena, struct error *err)
+{
+    struct json root, proof = {0}, stages = {0};
+    const char **groups = TAKE(arena, p->group_count + 1, const char *);
+    for (int g = 0; g < p->group_count; g++) groups[g] = p->groups[g].name;
+    TRY(json_parse(&root, certificate->file, certificate->text, certificate->size, arena, err));
+    const struct json_field in_root[] = {FIELD_OBJECT("proof", REQUIRED, &proof)}, in_proof[] = {FIELD_ARRAY("incumbent", REQUIRED, &stages)};
+    TRY(json_fields(&root, in_root, 1, JSON_ENVELOPE, arena, err));
+    TRY(json_fields(&proof, in_proof, 1, JSON_ENVELOPE, arena, err));
+    *plan = (struct plan){.group_names = groups, .group_count = p->group_count, .stage_count = p->stage_count,
+                          .boundary_options = p->boundary_options, .boundary_option_count = p->boundary_option_count,
+                          .gradient_options = p->gradient_options, .gradient_option_count = p->gradient_option_count};
+    plan->stages = TAKE(arena, p->stage_count, struct plan_stage);
+    if (json_length(&stages) != p->stage_count) return json_refuse(&stages, err, "expected %d stages", p->stage_count);
+    for (int s = 0; s < p->stage_count; s++) TRY(read_stage(&plan->stages[s], &stages, s, groups, arena, err));
+    return OK;
+}
+
+// ---- from file to file
+
+static const char *comment_of(const struct priced *p, struct arena *arena)
+{
+    char *comment = arena_print(arena, "Iteration time T, in ns, of \"%s\"; priced document SHA-256 %s", p->name, p->document.sha256);
+    for (char *c = comment; *c; c++)
+        if ((unsigned char)*c < 0x20) *c = '?';
+    return comment;
+}
+
+static enum status hear(const struct vipr_result *made, struct arena *arena, struct error *err)
+{
+    struct check_text text = {"the proof", made->text, made->size};
+    struct check_vipr_result heard;
+    TRY(check_vipr(&heard, &text, CHECK_WORK_DEFAULT, arena, err));
+    return heard.accepted ? OK : fail(err, SOLVER, "VIPR: what was written is not proven, so it is not kept: %s", heard.reason);
+}
+
+static enum status vipr(int argc, char **argv, int *exit_code, struct arena *arena,
+                        struct error *err)
+{
+    struct request r;
+    struct check_text certificate, priced_text;
+    struct check_result checked;
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct plan plan;
+    struct vipr_result made;
+    double begin_s = clock_s();
+    const char *path;
+    *exit_code = 0;
+    TRY(read_request(&r, argc, argv, err));
+    if (r.helped) return OK;
+    memory_limit((size_t)MEMORY_BASE_MIB << 20);
+    TRY(read_text(&certificate, r.paths[0], arena, err));
+    TRY(check_priced_path(&path, &certificate, arena, err));
+    path = r.count > 1 ? r.paths[1] : path_beside(r.paths[0], path, arena);
+    TRY(read_text(&priced_text, path, arena, err));
+    TRY(check_certificate(&checked, &certificate, &priced_text, CHECK_WORK_DEFAULT, arena, err));
+    if (!checked.accepted) return fail(err, SOLVER, "%s: not proven: %.300s", r.paths[0], checked.reason);
+    TRY(priced_load(priced, path, arena, err));
+    bool has_plan = checked.iteration_ns >= 0;
+    if (has_plan) TRY(read_incumbent(&plan, &certificate, priced, arena, err));
+    struct vipr_request request = {priced, has_plan ? &plan : NULL, checked.infeasible, checked.bound_ns, comment_of(priced, arena), r.time_limit_s, (int)r.threads};
+    memory_limit((size_t)r.memory_mib << 20);
+    TRY(vipr_make(&made, &request, arena, err));
+    double made_s = clock_s();
+    TRY(hear(&made, arena, err));
+    TRY(file_write(r.out, made.text, made.size, err));
+    fprintf(stderr, "vipr: %d columns, %d rows (%d of paths), %d derived rows, %zu bytes; %lld boxes in %.2f s, heard in %.2f s\n", made.columns, made.rows,
+            made.path_rows, made.lines, made.size, (long long)made.boxes, made_s - begin_s, clock_s() - made_s);
+    return OK;
+}
+
+enum status command_vipr(int argc, char **argv, int *exit_code, struct arena *arena,
+                         struct error *err)
+{
+    return command_hear(vipr, argc, argv, exit_code, arena, err);
+}

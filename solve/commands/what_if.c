@@ -1,0 +1,163 @@
+// The changed problem as documents, and what an earlier plan must be to be compared with.
+#include "solve/commands/what_if.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "formulate/choices/choices.h"
+#include "formulate/graph/objective.h"
+#include "solve/judge/verify.h"
+
+static const char *stem_of(const char *path, struct arena *arena)
+{
+    size_t length = strlen(path), end = length > 5 && !strcmp(path + length - 5, ".json") ? length - 5 : length;
+    return arena_print(arena, "%.*s", (int)end, path);
+}
+
+// ---- documents
+
+static enum status check_replaceable(const char *path, const char *draft, struct arena *arena, struct error *err)
+{
+    const char *old, *new;
+    size_t old_size, new_size;
+    if (access(path, F_OK)) return OK;
+    TRY(file_read(path, &old, &old_size, arena, err));
+    TRY(file_read(draft, &new, &new_size, arena, err));
+    if (old_size == new_size && !memcmp(old, new, old_size)) return OK;
+    return fail(err, BAD_INPUT, "%s: exists with other content; expected another -o for another change", path);
+}
+
+enum piece { PIECE_CLUSTER, PIECE_JOB, PIECE_PROBLEM, PIECE_COUNT };
+
+static struct document *document_of(struct problem *p, enum piece piece)
+{
+    if (piece == PIECE_CLUSTER) return &p->cluster.document;
+    return piece == PIECE_JOB ? &p->job.document : &p->document;
+}
+
+static enum status save_piece(const struct problem *p, enum piece piece, const char *path,
+                              struct arena *arena, struct error *err)
+{
+    if (piece == PIECE_CLUSTER) return cluster_save(&p->cluster, path, arena, err);
+    if (piece == PIECE_JOB) return job_save(&p->job, path, arena, err);
+    return problem_save(p, path, arena, err);
+}
+
+static const char *draft_of(struct problem *p, enum piece piece, struct arena *arena)
+{
+    return arena_print(arena, "%s.draft", document_of(p, piece)->path);
+}
+
+// All or none: each goes beside its place first.
+static enum status write_all(struct problem *p, const bool *changed, struct arena *arena,
+                             struct error *err)
+{
+    for (int i = 0; i < PIECE_COUNT; i++)
+        if (changed[i]) TRY(save_piece(p, i, draft_of(p, i, arena), arena, err));
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        const char *path = document_of(p, i)->path;
+        if (changed[i]) TRY(check_replaceable(path, draft_of(p, i, arena), arena, err));
+    }
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        const char *path = document_of(p, i)->path;
+        if (changed[i] && rename(draft_of(p, i, arena), path))
+            return fail(err, BAD_INPUT, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    return OK;
+}
+
+static enum status write_documents(struct problem *p, const bool *changed, struct arena *arena,
+                                   struct error *err)
+{
+    enum status status = write_all(p, changed, arena, err);
+    for (int i = 0; i < PIECE_COUNT; i++)
+        if (changed[i]) unlink(draft_of(p, i, arena));
+    return status == OK ? problem_load(p, p->document.path, arena, err) : status;
+}
+
+// ---- the change
+
+static enum status take_layout(struct problem *to, const struct layout *layout, struct error *err)
+{
+    struct space_limits limits = problem_space_limits(to);
+    if (!space_contains(&to->job.space, &limits, layout, NULL))
+        return fail(err, BAD_INPUT, "--start: expected a layout of the space of %s; found is "
+                    "tensor %d, context %d, pipeline %d, data %d, micro-batch %d, %s",
+                    to->job.document.path, layout->tensor, layout->context, layout->pipeline,
+                    layout->data, layout->micro_batch, schedule_names[layout->schedule]);
+    *to = problem_with_layout(to, layout);
+    return OK;
+}
+
+static const char *change_text(const struct problem_change *change, struct arena *arena)
+{
+    bool cluster = cluster_change_any(change->cluster);
+    const char *nodes = cluster ? cluster_change_text(change->cluster, arena) : "";
+    if (!change->layout) return nodes;
+    return arena_print(arena, cluster ? "one layout, %s" : "one layout", nodes);
+}
+
+// What is changed becomes a document of its own, as yet without a hash. path NULL: nobody writes it.
+static void name_pieces(struct problem *to, const struct problem *from, const bool *changed,
+                        const char *text, const char *path, struct arena *arena)
+{
+    static const char *const roles[PIECE_COUNT] = {"cluster", "job", "problem"};
+    struct problem was = *from;
+    for (int i = 0; i < PIECE_COUNT; i++) {
+        struct document *old = document_of(&was, i), *d = document_of(to, i);
+        if (!changed[i]) continue;
+        *d = (struct document){.path = arena_print(arena, "%s (%s)", old->path, text)};
+        if (!path) continue;
+        d->path = arena_print(arena, "%s.%s.json", stem_of(path, arena), roles[i]);
+        d->sources = TAKE(arena, 1, struct source);
+        d->sources[d->source_count++] = source_of(roles[i], old, d->path, arena);
+    }
+}
+
+enum status what_if_change(struct problem *changed, const struct problem *problem,
+                           const struct problem_change *change, const char *path,
+                           struct arena *arena, struct error *err)
+{
+    const struct cluster_change *nodes = cluster_change_any(change->cluster) ? change->cluster : NULL;
+    const char *text = change_text(change, arena);
+    const bool pieces[PIECE_COUNT] = {nodes != NULL, change->layout != NULL, true};
+    *changed = *problem;
+    if (change->layout) TRY(take_layout(changed, change->layout, err));
+    if (nodes) TRY(cluster_make_change(&changed->cluster, &problem->cluster, nodes, arena, err));
+    changed->name = problem->name ? arena_print(arena, "%s, %s", problem->name, text) : text;
+    name_pieces(changed, problem, pieces, text, NULL, arena);
+    TRY(problem_check(changed, err));
+    if (!path) return OK;
+    name_pieces(changed, problem, pieces, text, path, arena);
+    return write_documents(changed, pieces, arena, err);
+}
+
+// ---- the earlier plan
+
+enum status what_if_check_earlier(const struct plan *earlier, const struct problem *problem, struct arena *arena, struct error *err)
+{
+    struct verdict verdict = {.closed_form_ns = -1};
+    TRY(verify_plan(&verdict, earlier, problem, arena, err));
+    if (verdict.accepted) return OK;
+    return fail(err, BAD_INPUT, "--start: %s: expected a plan of %s, found: %s: %s", earlier->document.path, problem->document.path, verdict.violations[0].rule, verdict.violations[0].text);
+}
+
+enum status what_if_standing(int64_t *standing_ns, const struct plan *earlier, const struct priced *priced, struct arena *arena, struct error *err)
+{
+    struct schedule schedule;
+    struct choices choices;
+    struct graph *graph;
+    struct schedule_request request = schedule_request_of(priced);
+    *standing_ns = 0;
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(choices_build(&choices, priced, &schedule, arena, err));
+    TRY(objective_graph(&graph, priced, &schedule, arena, err));
+    int *chosen = TAKE(arena, priced->stage_count, int);
+    int64_t *durations = TAKE(arena, graph_symbol_count(graph), int64_t);
+    if (earlier->stage_count != priced->stage_count || !choices_from_plan(chosen, &choices, earlier) || !choices_fit_together(&choices, chosen)) return OK;
+    if (choices_durations(&choices, chosen, durations)) *standing_ns = graph_longest(graph, durations, NULL);
+    return OK;
+}

@@ -1,0 +1,47 @@
+// The inside of the incumbent search, for solve/incumbent/ alone.
+#ifndef PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
+#define PLUMBLINE_SOLVE_INCUMBENT_INTERNAL_H
+
+#include "data/places/cluster.h"
+#include "solve/boxes/dynamic.h"
+#include "solve/incumbent/incumbent.h"
+
+// Effort is counted in these: a replay costs EFFORT_REPLAY of them, a decision that the pool of paths rejects one.
+enum { EFFORT_REPLAY = 16 };
+
+struct search {
+    struct incumbent *best;
+    const struct choices *c;
+    struct graph *g;
+    int stage_count, symbols;
+    int64_t effort_left;
+    uint64_t random;
+    bool (*should_stop)(void *);
+    void *stop_argument;
+    bool stopped;
+    struct arena *arena;
+};
+
+// Replays a decision that fits together; keeps it if it is the best so far. The time, or INT64_MAX: does not fit.
+// counts, if not NULL, receives the critical path's.
+int64_t search_replay(struct search *s, const int *chosen, int *counts);
+bool search_is_over(struct search *s);
+uint64_t search_random(struct search *s, uint64_t below);
+
+// Whether slots, ranks with several stages and budget hold.
+bool search_resources_hold(const struct search *s, const int *chosen);
+
+// With several stages a rank: gives each stage of the rank its lightest choice, or what its memory asks for beyond. Of a
+// stage all choices with the layers, group and options at hand are heads[stage], next[stage][that] ..., lightest first.
+bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads, int *chosen);
+// By ranks (solve/boxes/dynamic.h): the plans that balancing the whole problem meets.
+int search_balance(struct search *s, int **starts, int starts_max);
+
+// Plans from the dynamic programme under caps on the stages' loads: starts[count][stage_count] in order of time.
+int search_construct(struct search *s, int **starts, int starts_max);
+// Threshold accepting from chosen[], which is left at the last decision taken.
+struct local;
+struct local *local_open(struct search *s);
+void local_search(struct local *l, int *chosen, int64_t steps, int64_t heat_ns);
+
+#endif

@@ -1,0 +1,104 @@
+// The end of an iteration in a schedule's table, by the judge's own rule: syncs behind gradients, the embedding's behind
+// both ends', optimizer steps behind theirs; and without a barrier what the next iteration waits for.
+#include <stdlib.h>
+
+#include "solve/judge/table.h"
+
+bool check_sync_streams(struct table *t)
+{
+    const struct schedule_request *r = t->r;
+    for (int rank = 0; rank < r->rank_count; rank++) {
+        if ((t->sync_stream[rank] >= 0) != r->sync)
+            return FAULT(t, rank, "rank %d has %s sync stream", rank, r->sync ? "no" : "a");
+        if (!r->sync) continue;
+        const struct stream *stream = &t->s->streams[t->sync_stream[rank]];
+        int last = -1;
+        if (stream->count != r->virtual_stages)
+            return FAULT(t, rank, "sync stream with %d operations, expected %d", stream->count, r->virtual_stages);
+        for (int k = 0; k < stream->count; k++) {
+            const struct operation *o = &t->s->operations[stream->operations[k]];
+            int stage = o->symbol % r->stage_count;
+            if (o->symbol / r->stage_count != SYMBOL_SYNC || schedule_rank_of(r, stage) != rank)
+                return FAULT(t, rank, "sync stream holds operation %d, no sync of the rank", stream->operations[k]);
+            if (t->last_gradient[stage] < last)
+                return FAULT(t, stage, "syncs are not in the order of the last gradients");
+            last = t->last_gradient[stage];
+        }
+    }
+    return true;
+}
+
+// What a stage's ending waits for first: its own last gradient, or the rank's.
+static int gradients_of(const struct table *t, int stage)
+{
+    const struct schedule_request *r = t->r;
+    int rank = schedule_rank_of(r, stage), place = t->last_gradient[stage];
+    for (int k = 0; k < r->virtual_stages && !r->sync_overlapped; k++) {
+        int other = t->last_gradient[schedule_stage_of(r, rank, k)];
+        if (other > place) place = other;
+    }
+    return t->s->streams[t->compute[rank]].operations[place];
+}
+
+void need_endings(struct table *t)
+{
+    const struct schedule_request *r = t->r;
+    for (int stage = 0; stage < r->stage_count; stage++) {
+        int before = gradients_of(t, stage);
+        if (r->sync) {
+            need(t, before, t->sync[stage]);
+            before = t->sync[stage];
+        }
+        if (r->embedding_sync && (stage == 0 || stage == r->stage_count - 1)) {
+            need(t, before, t->embedding_sync);
+            before = t->embedding_sync;
+        }
+        if (r->optimizer) need(t, before, t->optimizer[stage]);
+    }
+}
+
+// ---- from one iteration to the next
+
+static bool is_carried(const struct table *t, int before, int after)
+{
+    for (int i = 0; i < t->s->carried_count; i++)
+        if (t->s->carried[i].before == before && t->s->carried[i].after == after) return true;
+    return false;
+}
+
+static bool wants(struct table *t, int before, int after, int *wanted)
+{
+    ++*wanted;
+    return is_carried(t, before, after) ||
+           FAULT(t, t->s->operations[after].stage, "operation %d does not wait for operation %d of the iteration before", after,
+                 before);
+}
+
+static bool check_rank_carried(struct table *t, int rank, int *wanted)
+{
+    const struct schedule_request *r = t->r;
+    const struct stream *c = &t->s->streams[t->compute[rank]];
+    int first = c->operations[0];
+    if (!wants(t, c->operations[c->count - 1], first, wanted)) return false;
+    if (r->optimizer) return true;
+    if (r->sync) {
+        const struct stream *sync = &t->s->streams[t->sync_stream[rank]];
+        if (!wants(t, sync->operations[sync->count - 1], first, wanted)) return false;
+    }
+    bool end = schedule_rank_of(r, 0) == rank || schedule_rank_of(r, r->stage_count - 1) == rank;
+    return !r->embedding_sync || !end || wants(t, t->embedding_sync, first, wanted);
+}
+
+// Every one of them, and, as none is needless, no more.
+bool check_carried(struct table *t)
+{
+    int wanted = 0;
+    for (int rank = 0; rank < t->r->rank_count && !t->r->barrier; rank++)
+        if (!check_rank_carried(t, rank, &wanted)) return false;
+    for (int i = 0; i < t->s->stream_count && !t->r->barrier; i++) {
+        const struct stream *s = &t->s->streams[i];
+        if (s->kind == STREAM_LINK && !wants(t, s->operations[s->count - 1], s->operations[0], &wanted)) return false;
+    }
+    return t->s->carried_count == wanted || FAULT(t, -1, "%d operations wait for the iteration before, expected %d",
+                                                  t->s->carried_count, wanted);
+}

@@ -1,0 +1,105 @@
+// Which operations the schedule's graph has: a kind of operation stands in it if any of its prices, for any choice, is more than
+// nothing (docs/FORMULAS.md, section 9). A plan states what its graph has, and the judge's own prices decide.
+#include "solve/judge/internal.h"
+
+static void raise_to(int64_t *largest, int64_t ns)
+{
+    if (ns > *largest) *largest = ns;
+}
+
+static void raise_parts(const struct assay *a, struct sending m, struct largest_prices *largest)
+{
+    int64_t ns[PART_COUNT];
+    if (!transfer_price(a, m, ns)) return;
+    for (int k = 0; k < PART_COUNT; k++) raise_to(&largest->parts_ns[k], ns[k]);
+}
+
+static void raise_messages(const struct assay *a, int run, int from, int to, struct largest_prices *largest)
+{
+    const struct job *j = &a->problem->job;
+    if (!judged_stage_link(a, from, to).joined || !judged_stage_link(a, to, from).joined) return;
+    for (int slice = 0; slice < layout_of(a)->slice_count; slice++) {
+        struct sending back = {.run = run, .sender = to, .receiver = from, .slice = slice, .backward = true};
+        raise_parts(a, (struct sending){.run = run, .sender = from, .receiver = to, .slice = slice}, largest);
+        raise_parts(a, back, largest);
+        for (int i = 0; i < j->boundary_option_count; i++) {
+            if (j->boundary_options[i].rank < j->budget.rank_min) continue;
+            back.rank = j->boundary_options[i].rank;
+            raise_parts(a, back, largest);
+        }
+    }
+}
+
+static void raise_sync(const struct assay *a, int run, int group, int64_t *largest)
+{
+    const struct job *j = &a->problem->job;
+    raise_to(largest, layer_sync_ns(a, run, group, 0));
+    for (int i = 0; i < j->gradient_option_count; i++)
+        if (j->gradient_options[i].rank >= j->budget.rank_min)
+            raise_to(largest, layer_sync_ns(a, run, group, j->gradient_options[i].rank));
+}
+
+struct largest_prices largest_prices_of(const struct assay *a)
+{
+    const struct cluster *c = &a->problem->cluster;
+    struct largest_prices largest = {{0}, 0, 0};
+    for (int g = 0; g < c->group_count; g++) {
+        if (exclusion_of(a, g)) continue;
+        raise_to(&largest.sync_ns, sync_constant_ns(a, g));
+        for (int r = 0; r < a->problem->model.run_count; r++) {
+            raise_sync(a, r, g, &largest.sync_ns);
+            raise_to(&largest.optimizer_ns, optimizer_ns_of(a, r, g));
+            for (int h = 0; h < c->group_count; h++)
+                if (!exclusion_of(a, h)) raise_messages(a, r, g, h, &largest);
+        }
+    }
+    return largest;
+}
+
+bool offers_epilogue(const struct assay *a)
+{
+    const struct job *j = &a->problem->job;
+    for (int i = 0; i < j->boundary_option_count; i++)
+        if (j->boundary_options[i].epilogue_only && j->boundary_options[i].rank >= j->budget.rank_min) return true;
+    return false;
+}
+
+static void hear_kind(struct hearing *h, const char *what, bool stated, int64_t largest_ns, bool claimed)
+{
+    if (!stated && largest_ns)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, whose largest price is %lld ns", what,
+                    (long long)largest_ns);
+    else if (!stated && claimed)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has no %s, yet it claims a time for it", what);
+    // Of a replica on nodes only its own links are looked at, not all that it could stand on.
+    if (stated && !h->rings && !largest_ns)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s, which takes no time anywhere", what);
+}
+
+static void hear_same(struct hearing *h, const char *what, bool stated, bool own)
+{
+    if (stated != own)
+        verdict_add(h->verdict, h->arena, "schedule", -1, "the plan's graph has %s%s, the problem has %s", stated ? "" : "no ",
+                    what, own ? "one" : "none");
+}
+
+void hear_graph(struct hearing *h)
+{
+    const struct plan *p = h->plan;
+    struct largest_prices largest = largest_prices_of(&h->assay);
+    bool parts[PART_COUNT] = {false}, sync = false, optimizer = false;
+    for (int s = 0; s < p->stage_count; s++) {
+        const struct plan_stage *x = &p->stages[s];
+        sync = sync || x->sync_ns;
+        optimizer = optimizer || x->optimizer_ns;
+        for (int k = 0; k < PART_COUNT; k++)
+            parts[k] = parts[k] || x->send_forward_ns[k] || x->send_backward_ns[k] || x->send_epilogue_ns[k];
+    }
+    for (int k = 0; k < PART_COUNT; k++)
+        hear_kind(h, arena_print(h->arena, "transfer part %s", transfer_part_names[k]), p->graph.parts[k],
+                  largest.parts_ns[k], parts[k]);
+    hear_kind(h, "gradient sync", p->graph.sync, largest.sync_ns, sync);
+    hear_kind(h, "optimizer step", p->graph.optimizer, largest.optimizer_ns, optimizer);
+    hear_same(h, "drain of its own", p->graph.epilogue, offers_epilogue(&h->assay));
+    hear_same(h, "embedding sync", p->graph.embedding_sync, h->assay.embedding_sync);
+}

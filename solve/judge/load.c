@@ -1,0 +1,73 @@
+// The greatest load, where the job asks for the least of it: what one micro-batch occupies of every rank and of every link
+// direction, summed up from the prices of the stages without the schedule's table. A stage computes, and at either end of a
+// message its rank is held up by the part that blocks and by the overhead; the link's part occupies the direction from rank to
+// rank; a delay nobody. What an iteration does once is no load, nor is the drain's way of sending (docs/FORMULAS.md section 17).
+#include "solve/judge/internal.h"
+
+struct loads {
+    int ranks;
+    int64_t *rank_ns;           // [rank]
+    int64_t *link_ns;           // [from * ranks + to]
+};
+
+static void add_to(int64_t *load, int64_t ns) { *load = judged_later(*load, ns); }
+
+static void add_passes(struct loads *l, const struct plan *plan, int stage, int rank)
+{
+    const struct plan_stage *x = &plan->stages[stage];
+    add_to(&l->rank_ns[rank], x->forward_ns);
+    add_to(&l->rank_ns[rank], x->backward_ns);
+    add_to(&l->rank_ns[rank], x->weight_ns);
+    for (int i = 0; i < plan->layout.slice_count - 1; i++) {
+        add_to(&l->rank_ns[rank], x->slices[i].forward_ns);
+        add_to(&l->rank_ns[rank], x->slices[i].backward_ns);
+    }
+}
+
+static void add_message(struct loads *l, int from, int to, const int64_t *parts)
+{
+    const int ends[] = {from, to};
+    for (int i = 0; i < 2; i++) {
+        add_to(&l->rank_ns[ends[i]], parts[PART_BLOCKING]);
+        add_to(&l->rank_ns[ends[i]], parts[PART_OVERHEAD]);
+    }
+    add_to(&l->link_ns[from * l->ranks + to], parts[PART_LINK]);
+}
+
+static void add_boundary(struct loads *l, const struct hearing *h, const struct plan *plan, int boundary)
+{
+    const struct plan_stage *x = &plan->stages[boundary];
+    int from = schedule_rank_of(&h->request, boundary), to = schedule_rank_of(&h->request, boundary + 1);
+    if (!sends_over(h, boundary)) return;
+    add_message(l, from, to, x->send_forward_ns);
+    if (sends_back_over(h, boundary)) add_message(l, to, from, x->send_backward_ns);
+    for (int i = 0; i < plan->layout.slice_count - 1; i++) {
+        add_message(l, from, to, x->slices[i].send_forward_ns);
+        if (sends_back_over(h, boundary)) add_message(l, to, from, x->slices[i].send_backward_ns);
+    }
+}
+
+int64_t judged_load(const struct hearing *h, const struct plan *plan)
+{
+    struct arena_mark mark = arena_set_mark(h->arena);
+    int ranks = h->request.rank_count;
+    struct loads l = {ranks, TAKE(h->arena, ranks, int64_t), TAKE(h->arena, ranks * ranks, int64_t)};
+    int64_t most = 0;
+    for (int s = 0; s < plan->stage_count; s++) {
+        add_passes(&l, plan, s, schedule_rank_of(&h->request, s));
+        add_boundary(&l, h, plan, s);
+    }
+    for (int i = 0; i < ranks; i++) most = l.rank_ns[i] > most ? l.rank_ns[i] : most;
+    for (int i = 0; i < ranks * ranks; i++) most = l.link_ns[i] > most ? l.link_ns[i] : most;
+    arena_reset(h->arena, mark);
+    return most;
+}
+
+void hear_load(struct hearing *h, int64_t own_ns)
+{
+    int64_t claimed = h->plan->objective_ns;
+    if (h->problem->job.objective != OBJECTIVE_MAX_LOAD) return;
+    h->verdict->terms_checked++;
+    if (claimed == own_ns) return;
+    REJECT(h, "objective", -1, "claimed a greatest load of %lld ns, the judge finds %lld ns (%+lld)", (long long)claimed, (long long)own_ns, (long long)(claimed - own_ns));
+}

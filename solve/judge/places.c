@@ -1,0 +1,324 @@
+// Plans whose ranks stand on nodes. Each replica is heard as a plan of its own, on a cluster that has its ranks' device groups
+// as node groups and, as stated links, what joins their nodes by the judge's own reading of places (docs/FORMULAS.md,
+// section 15). The stages' claims are the slowest replica's; of the others the time is played with the judge's prices.
+#include <string.h>
+
+#include "solve/judge/internal.h"
+
+// ---- one replica as a problem and a plan of its own
+
+static const double unlimited = 1e18;       // bytes per second
+
+struct replica {
+    struct problem problem;
+    struct plan plan;
+    struct group_link **ring_entries;
+    struct ring_links *rings;
+    const int *node;            // [rank]
+};
+
+static int node_named(const struct places *p, const char *name)
+{
+    for (int i = 0; i < p->node_count; i++)
+        if (!strcmp(p->nodes[i].name, name)) return i;
+    return -1;
+}
+
+// A device group is a node group with room for one rank. Behind the ranks' stand the cluster's own groups, likewise: rings
+// lead to GPUs of other replicas.
+static void make_groups(struct replica *r, const struct hearing *h)
+{
+    const struct cluster *c = &h->problem->cluster;
+    int ranks = h->request.rank_count, count = ranks + c->group_count;
+    struct node_group *groups = TAKE(h->arena, count, struct node_group);
+    for (int i = 0; i < count; i++) {
+        groups[i] = c->groups[i < ranks ? c->places.nodes[r->node[i]].group : i - ranks];
+        groups[i].nodes = layout_of(&h->assay)->data;
+        groups[i].gpus_per_node = (int)h->assay.collective;
+        groups[i].nic_count = 0;            // what joins nodes is stated, or nothing does
+    }
+    r->problem.cluster.groups = groups;
+    r->problem.cluster.group_count = count;
+    r->problem.cluster.places = (struct places){0};
+}
+
+// What joins two ranks' nodes; of a group with itself: set to a ring's link when its turn comes.
+static void make_links(struct replica *r, const struct hearing *h)
+{
+    int ranks = h->request.rank_count, groups = r->problem.cluster.group_count, count = 0;
+    struct group_link *links = TAKE(h->arena, ranks * ranks + groups, struct group_link);
+    r->ring_entries = TAKE(h->arena, groups, struct group_link *);
+    for (int i = 0; i < groups; i++) {
+        links[count] = (struct group_link){i, i, {unlimited, 0}};
+        r->ring_entries[i] = &links[count++];
+    }
+    for (int from = 0; from < ranks; from++)
+        for (int to = 0; to < ranks; to++) {
+            links[count] = (struct group_link){from, to, {unlimited, 0}};
+            count += from != to && judged_link_over(&h->assay, r->node[from], r->node[to], false, OWN_KIND, &links[count].link);
+        }
+    r->problem.cluster.links = links;
+    r->problem.cluster.link_count = count;
+}
+
+static int micro_batches_of(const struct hearing *h, int replica)
+{
+    const struct plan_placement *x = h->plan->placement;
+    return x->micro_batches ? x->micro_batches[replica] : h->plan->micro_batches;
+}
+
+static void make_plan(struct replica *r, const struct hearing *h, int replica)
+{
+    const struct plan_placement *x = h->plan->placement;
+    size_t count = (size_t)h->plan->stage_count, slices = (size_t)h->plan->layout.slice_count - 1;
+    int ranks = h->request.rank_count;
+    r->plan = *h->plan;
+    r->plan.placement = NULL;
+    r->plan.micro_batches = micro_batches_of(h, replica);
+    r->plan.stages = arena_grow(h->arena, h->plan->stages, count, count, sizeof *r->plan.stages);
+    r->plan.group_names = TAKE(h->arena, ranks, const char *);
+    r->plan.group_count = ranks;
+    for (int rank = 0; rank < ranks; rank++) r->plan.group_names[rank] = r->problem.cluster.groups[rank].name;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        struct plan_stage *stage = &r->plan.stages[s];
+        if (slices) stage->slices = arena_grow(h->arena, stage->slices, slices, slices, sizeof *stage->slices);
+        stage->group = schedule_rank_of(&h->request, s);
+        stage->recompute = (enum recompute)x->recompute[replica * h->plan->stage_count + s];
+        stage->recomputed_layers = x->recomputed_layers[replica * h->plan->stage_count + s];
+    }
+}
+
+// ---- the hearing
+
+// Where the job lets replicas take unlike numbers: each takes some, interleaved ones in whole rounds of the ranks, all of the batch
+// together, and the plan's number is the slowest replica's. (As many for each are heard with the layout.)
+static bool hear_micro_batches(struct hearing *h)
+{
+    const struct job *j = &h->problem->job;
+    const struct plan_placement *x = h->plan->placement;
+    int64_t sum = 0, wanted = j->global_batch / j->layout.micro_batch;
+    int before = h->verdict->violation_count;
+    if (x->micro_batches && !j->placement.uneven_micro_batches)
+        REJECT(h, "micro_batches", -1, "replicas have micro-batches in numbers of their own, which the job does not permit");
+    for (int i = 0; i < x->replica_count && j->placement.uneven_micro_batches; i++) {
+        int each = micro_batches_of(h, i);
+        sum += each;
+        if (each < 1) REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, expected 1 or more", i, each);
+        if (j->layout.schedule == SCHEDULE_INTERLEAVED && each % j->layout.pipeline)
+            REJECT(h, "micro_batches", -1, "replica %d has %d micro-batches, interleaved expects a multiple of pipeline %d", i, each, j->layout.pipeline);
+    }
+    if (j->placement.uneven_micro_batches && sum != wanted)
+        REJECT(h, "micro_batches", -1, "the replicas have %lld micro-batches together, the job has %lld", (long long)sum, (long long)wanted);
+    if (micro_batches_of(h, x->slowest) != h->plan->micro_batches)
+        REJECT(h, "micro_batches", -1, "the plan has %d micro-batches, its slowest replica %d", h->plan->micro_batches, micro_batches_of(h, x->slowest));
+    return h->verdict->violation_count == before;
+}
+
+// What the plan says of its stages is the slowest replica's.
+static void hear_slowest(struct hearing *h, const int *node)
+{
+    const struct plan_placement *x = h->plan->placement;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const struct plan_stage *stage = &h->plan->stages[s];
+        int at = x->slowest * h->plan->stage_count + s, group = h->problem->cluster.places.nodes[node[x->slowest * x->rank_count + schedule_rank_of(&h->request, s)]].group;
+        bool known = stage->group >= 0 && stage->group < h->plan->group_count;
+        if (!known || h->group[stage->group] != group)
+            REJECT(h, "placement", s, "the slowest replica's node is of group '%s', the plan says '%s'", h->problem->cluster.groups[group].name, known ? h->plan->group_names[stage->group] : "none");
+        if ((int)stage->recompute != x->recompute[at] || stage->recomputed_layers != x->recomputed_layers[at])
+            REJECT(h, "recompute", s, "the plan recomputes otherwise than its slowest replica");
+    }
+}
+
+// Every name is a node's, and no node holds more ranks than it has device groups.
+static bool hear_nodes(struct hearing *h, int *node)
+{
+    const struct plan_placement *x = h->plan->placement;
+    const struct places *p = &h->problem->cluster.places;
+    int *used = TAKE(h->arena, p->node_count, int), before = h->verdict->violation_count;
+    for (int i = 0; i < x->replica_count * x->rank_count; i++) {
+        node[i] = node_named(p, x->nodes[i]);
+        if (node[i] < 0) REJECT(h, "placement", -1, "node '%s' is not in the cluster", x->nodes[i]);
+        else used[node[i]]++;
+    }
+    for (int i = 0; i < p->node_count; i++)
+        if (used[i] > judged_slots_on(&h->assay, p->nodes[i].group))
+            REJECT(h, "placement", -1, "%d ranks on node '%s', it has room for %lld", used[i], p->nodes[i].name, (long long)judged_slots_on(&h->assay, p->nodes[i].group));
+    return h->verdict->violation_count == before;
+}
+
+// Where the job wants it, all nodes of a ring have the same kinds of card.
+static void hear_kinds(struct hearing *h, int stage, int from, int to)
+{
+    const struct cluster_node *a = &h->problem->cluster.places.nodes[from], *b = &h->problem->cluster.places.nodes[to];
+    if (!judged_may_ring(&h->assay, a->group, b->group))
+        REJECT(h, "homogeneous", stage, "the ring goes from node '%s' to node '%s', which has other kinds of network card", a->name, b->name);
+}
+
+static bool hear_rings(struct hearing *h, const int *node, struct ring_links *rings)
+{
+    const struct plan_placement *x = h->plan->placement;
+    int before = h->verdict->violation_count, *members = TAKE(h->arena, x->replica_count, int);
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        const int *ring = x->rings + s * x->replica_count;
+        int rank = schedule_rank_of(&h->request, s);
+        struct ring_link *links = TAKE(h->arena, x->replica_count, struct ring_link);
+        rings[s] = (struct ring_links){links, x->replica_count};
+        for (int at = 0; at < x->replica_count; at++) members[at] = node[at * x->rank_count + rank];
+        int kind = judged_ring_kind(&h->assay, members, x->replica_count);
+        for (int at = 0; at < x->replica_count; at++) {
+            int from = node[ring[at] * x->rank_count + rank], to = node[ring[(at + 1) % x->replica_count] * x->rank_count + rank];
+            links[at].ends[0] = x->rank_count + h->problem->cluster.places.nodes[from].group;
+            links[at].ends[1] = x->rank_count + h->problem->cluster.places.nodes[to].group;
+            hear_kinds(h, s, from, to);
+            if (!judged_link_over(&h->assay, from, to, true, kind, &links[at].link))
+                REJECT(h, "joined", s, "the ring goes from node '%s' to node '%s', which nothing joins", h->problem->cluster.places.nodes[from].name,
+                       h->problem->cluster.places.nodes[to].name);
+        }
+    }
+    return h->verdict->violation_count == before;
+}
+
+// With the schedule of its own number of micro-batches.
+static enum status begin_hearing(struct hearing *x, struct replica *r, const struct hearing *h, int *groups, struct error *err)
+{
+    *x = *h;
+    x->problem = &r->problem;
+    x->request.micro_batches = r->plan.micro_batches;
+    x->judged = problem_with_layout(&r->problem, &h->plan->layout);
+    x->assay = assay_over(&x->judged, &h->assay);
+    x->plan = &r->plan;
+    x->group = groups;
+    x->rings = r->rings;
+    x->ring_entries = r->ring_entries;
+    x->sound = TAKE(h->arena, h->plan->stage_count, bool);
+    for (int s = 0; s < h->plan->stage_count; s++) x->sound[s] = true;
+    return r->plan.micro_batches == h->schedule.request.micro_batches ? OK : schedule_build(&x->schedule, &x->request, h->arena, err);
+}
+
+// Time with the judge's own prices, which are left in the replica's plan.
+static int64_t play(struct replica *r, const struct hearing *replica)
+{
+    struct verdict unused = {0};
+    struct hearing x = *replica;
+    x.verdict = &unused;
+    x.collect = true;
+    hear_prices(&x);
+    r->plan.embedding_sync_ns = x.embedding_sync_ns;
+    return judged_time(&x.schedule, &r->plan, x.arena);
+}
+
+// What was found in one replica, as found in the plan. Returns how much.
+static int pass_on(struct hearing *h, int replica, const struct verdict *found)
+{
+    for (int i = 0; i < found->violation_count; i++)
+        REJECT(h, found->violations[i].rule, found->violations[i].stage, "replica %d: %s", replica, found->violations[i].text);
+    return found->violation_count;
+}
+
+// Groups, options, rules, what the graph has, the schedule's table and memory, of a replica of which the plan claims nothing else.
+static int hear_decision(struct hearing *h, const struct hearing *own, int replica)
+{
+    struct verdict found = {0};
+    struct hearing x = *own;
+    x.verdict = &found;
+    x.collect = true;
+    hear_groups(&x);
+    hear_options(&x);
+    hear_rules(&x);
+    hear_graph(&x);
+    if (!found.violation_count) hear_schedule(&found, &x.schedule, &x.request, x.arena);
+    if (!found.violation_count) hear_memory(&x);
+    return pass_on(h, replica, &found);
+}
+
+static int64_t from_end_to_end(const int64_t *parts)
+{
+    int64_t sum = parts[PART_OVERHEAD];
+    for (int part = 0; part < PART_COUNT; part++) sum += parts[part];
+    return sum;
+}
+
+// The replica's messages as it states them, against its own prices.
+static void hear_messages(struct hearing *h, int replica, const struct plan *own)
+{
+    const struct plan_placement *x = h->plan->placement;
+    for (int s = 0; s + 1 < h->plan->stage_count; s++) {
+        const int64_t claims[2] = {x->send_forward_ns[replica * h->plan->stage_count + s], x->send_backward_ns[replica * h->plan->stage_count + s]};
+        const int64_t own_ns[2] = {from_end_to_end(own->stages[s].send_forward_ns), from_end_to_end(own->stages[s].send_backward_ns)};
+        for (int way = 0; way < 2; way++) {
+            if (claims[way] < 0) continue;
+            h->verdict->terms_checked++;
+            if (claims[way] != own_ns[way])
+                REJECT(h, "price", s, "replica %d: a message %s is claimed to take %lld ns, the judge finds %lld", replica, way ? "back" : "on",
+                       (long long)claims[way], (long long)own_ns[way]);
+        }
+    }
+}
+
+static void raise_load(int64_t *load_ns, int64_t ns)
+{
+    if (ns > *load_ns) *load_ns = ns;
+}
+
+// A replica that is not the slowest: decision and memory as any, prices of the judge's own.
+static void hear_other(struct hearing *h, struct replica *r, const struct hearing *own, int replica, int64_t *load_ns)
+{
+    if (hear_decision(h, own, replica)) return;
+    int64_t claimed = h->plan->placement->iteration_ns[replica], own_ns = play(r, own);
+    raise_load(load_ns, judged_load(own, &r->plan));
+    hear_messages(h, replica, &r->plan);
+    h->verdict->terms_checked++;
+    if (claimed != own_ns)
+        REJECT(h, "iteration", -1, "replica %d: claimed %lld ns, the judge finds %lld", replica, (long long)claimed, (long long)own_ns);
+    if (claimed > h->plan->iteration_ns)
+        REJECT(h, "iteration", -1, "replica %d takes %lld ns, the plan claims %lld", replica, (long long)claimed, (long long)h->plan->iteration_ns);
+}
+
+// The slowest replica: all claims. false: the layers are such that others cannot be priced.
+static enum status hear_first(struct hearing *h, struct replica *r, struct hearing *own, int replica, bool *sound, int64_t *load_ns, struct error *err)
+{
+    const struct plan_placement *x = h->plan->placement;
+    TRY(hear_plan(own, err));
+    hear_messages(h, replica, &r->plan);
+    raise_load(load_ns, judged_load(own, &r->plan));
+    if (x->iteration_ns[replica] != h->plan->iteration_ns)
+        REJECT(h, "iteration", -1, "the slowest replica takes %lld ns, the plan claims %lld", (long long)x->iteration_ns[replica], (long long)h->plan->iteration_ns);
+    *sound = true;
+    for (int s = 0; s < h->plan->stage_count; s++) *sound = *sound && own->sound[s];
+    return OK;
+}
+
+enum status hear_placement(struct hearing *h, struct error *err)
+{
+    const struct plan_placement *x = h->plan->placement;
+    int ranks = h->request.rank_count, *node, *groups = TAKE(h->arena, ranks, int);
+    h->assay.error = greatest(h->assay.error, NODE_LINK_ERROR);
+    if (!x || !h->problem->cluster.places.node_count) {
+        REJECT(h, "placement", -1, x ? "the cluster has no places" : "the cluster has places, and the plan does not say where its ranks stand");
+        return OK;
+    }
+    if (!hear_micro_batches(h)) return OK;
+    node = TAKE(h->arena, x->replica_count * x->rank_count, int);
+    struct ring_links *rings = TAKE(h->arena, h->plan->stage_count, struct ring_links);
+    TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
+    if (!hear_nodes(h, node) || !hear_rings(h, node, rings)) return OK;
+    if (h->problem->job.objective == OBJECTIVE_PIPETTE) hear_pipette(h, node);
+    int64_t load_ns = 0;
+    hear_slowest(h, node);
+    for (int rank = 0; rank < ranks; rank++) groups[rank] = rank;
+    bool sound = true;
+    for (int i = 0; i < x->replica_count && sound; i++) {
+        int replica = (x->slowest + i) % x->replica_count;
+        struct replica *r = TAKE(h->arena, 1, struct replica);
+        struct hearing own;
+        *r = (struct replica){.problem = h->judged, .rings = rings, .node = node + replica * x->rank_count};
+        make_groups(r, h);
+        make_links(r, h);
+        make_plan(r, h, replica);
+        TRY(begin_hearing(&own, r, h, groups, err));
+        if (i) hear_other(h, r, &own, replica, &load_ns);
+        else TRY(hear_first(h, r, &own, replica, &sound, &load_ns, err));
+    }
+    hear_load(h, load_ns);
+    return OK;
+}

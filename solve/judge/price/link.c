@@ -1,0 +1,154 @@
+// Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and two stages.
+#include "solve/judge/price/verify_price.h"
+
+#include <math.h>
+#include <string.h>
+
+static struct joint intra(const struct assay *a, int group)
+{
+    const struct link *l = &a->problem->cluster.groups[group].intra;
+    long double rate = (long double)l->bytes_per_s * a->problem->costs.intra_efficiency.value;
+    return (struct joint){true, true, false, rate, l->latency_s};
+}
+
+static struct joint stated(const struct assay *a, int from, int to)
+{
+    const struct cluster *c = &a->problem->cluster;
+    for (int i = 0; i < c->link_count; i++)
+        if (c->links[i].from == from && c->links[i].to == to)
+            return (struct joint){true, false, true, c->links[i].link.bytes_per_s, c->links[i].link.latency_s};
+    return (struct joint){0};
+}
+
+static const struct nic *nic_of(const struct node_group *g, enum nic_kind kind)
+{
+    for (int i = 0; i < g->nic_count; i++)
+        if (g->nics[i].kind == kind && g->nics[i].count > 0) return &g->nics[i];
+    return NULL;
+}
+
+// The best kind of NIC that both groups have, shared by so many streams per node at each end. A message takes one NIC: its
+// share of the node is never more than that one's. efficiencies: which, where above 0, take the place of the usual ones.
+static struct joint network(const struct assay *a, const struct estimate *efficiencies, int from, int to,
+                            int64_t from_streams, int64_t to_streams, bool one_nic)
+{
+    struct joint best = {0};
+    const struct node_group *f = &a->problem->cluster.groups[from], *t = &a->problem->cluster.groups[to];
+    for (int kind = 0; kind < NIC_KIND_COUNT; kind++) {
+        const struct nic *x = nic_of(f, (enum nic_kind)kind), *y = nic_of(t, (enum nic_kind)kind);
+        if (!x || !y) continue;
+        long double efficiency = a->problem->costs.network_efficiency[kind].value;
+        if (efficiencies && efficiencies[kind].value > 0) efficiency = efficiencies[kind].value;
+        int64_t from_shares = one_nic && x->count > from_streams ? x->count : from_streams;
+        int64_t to_shares = one_nic && y->count > to_streams ? y->count : to_streams;
+        long double sending = x->count * (long double)x->link.bytes_per_s * efficiency / (long double)from_shares;
+        long double receiving = y->count * (long double)y->link.bytes_per_s * efficiency / (long double)to_shares;
+        long double rate = least(sending, receiving);
+        // Products of decimal fractions tie only up to rounding, and a tie goes to the earlier kind.
+        if (!best.joined || !judged_reaches(a, best.bytes_per_s, rate))
+            best = (struct joint){true, false, false, rate, greatest(x->link.latency_s, y->link.latency_s)};
+    }
+    return best;
+}
+
+static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
+
+// A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes on inside.
+static struct joint across_nodes(const struct assay *a, int group, int64_t streams, bool one_nic)
+{
+    struct joint link = stated(a, group, group);
+    if (link.joined) return link;
+    link = network(a, NULL, group, group, streams, streams, one_nic);
+    link.bytes_per_s = least(link.bytes_per_s, intra(a, group).bytes_per_s);
+    return link;
+}
+
+struct joint judged_tensor_link(const struct assay *a, int group)
+{
+    if (a->problem->job.layout.tensor <= a->problem->cluster.groups[group].gpus_per_node) return intra(a, group);
+    return across_nodes(a, group, 1, false);
+}
+
+struct joint judged_ring_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->collective <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), true);
+}
+
+struct joint judged_gradient_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->devices <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), false);
+}
+
+struct joint judged_expert_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    int64_t together = (int64_t)layout_of(a)->tensor * layout_of(a)->expert;
+    if (together <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(together, per_node), true);
+}
+
+struct joint judged_pool_link(const struct assay *a, int group)
+{
+    int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
+    if (a->devices <= per_node) return intra(a, group);
+    return across_nodes(a, group, at_most(a->devices, per_node), true);
+}
+
+struct joint judged_stage_link(const struct assay *a, int from, int to)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    const struct costs *c = &a->problem->costs;
+    struct joint link = stated(a, from, to);
+    if (link.joined) return link;
+    if (from == to && a->devices * a->pipeline <= groups[from].gpus_per_node) {
+        link = intra(a, from);
+        if (c->transfer_intra_efficiency.value > 0)
+            link.bytes_per_s = (long double)groups[from].intra.bytes_per_s * c->transfer_intra_efficiency.value;
+        return link;
+    }
+    return network(a, c->transfer_network_efficiency, from, to, at_most(a->devices, groups[from].gpus_per_node),
+                   at_most(a->devices, groups[to].gpus_per_node), true);
+}
+
+// Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.
+long double judged_all_reduce_s(struct joint link, long double bytes, int64_t ranks)
+{
+    if (ranks <= 1) return 0;
+    long double steps = 2.0L * (long double)(ranks - 1);
+    return steps / (long double)ranks * bytes / link.bytes_per_s + steps * link.latency_s;
+}
+
+const struct collective_times *judged_table(const struct assay *a, int group, struct joint link, int64_t ranks, bool send)
+{
+    const struct costs *c = &a->problem->costs;
+    for (int i = 0; !link.stated && i < c->collective_count; i++) {
+        const struct collective_times *t = &c->collectives[i];
+        if (t->ranks == ranks && t->send == send && t->between_nodes == !link.inside &&
+            !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
+            return t;
+    }
+    return NULL;
+}
+
+// Straight lines between the points on paper with two logarithmic scales; flat before the first, a rate after the last. Of
+// segments, the last that has begun.
+struct computed judged_table_s(const struct assay *a, const struct collective_times *table, long double bytes)
+{
+    int last = table->point_count - 1, above = 0;
+    for (int i = table->segment_count - 1; i >= 0; i--) {
+        const struct segment *line = &table->segments[i];
+        if (i == 0 || judged_reaches(a, bytes, line->from_bytes))
+            return (struct computed){(bytes - line->from_bytes) / (long double)line->bytes_per_s.value + line->seconds.value,
+                                     (bytes + line->from_bytes) / (long double)line->bytes_per_s.value};
+    }
+    if (bytes <= table->bytes[0]) return (struct computed){table->seconds[0], 0};
+    if (bytes >= table->bytes[last]) return (struct computed){table->seconds[last] * (bytes / table->bytes[last]), 0};
+    while (table->bytes[above] < bytes) above++;
+    long double from = table->bytes[above - 1], span = log1pl((table->bytes[above] - from) / from), way = log1pl((bytes - from) / from) / span;
+    long double rise = logl(table->seconds[above] / (long double)table->seconds[above - 1]), seconds = table->seconds[above - 1] * expl(way * rise);
+    return (struct computed){seconds, seconds * fabsl(rise) * (1 + 1 / span)};
+}

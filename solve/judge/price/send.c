@@ -1,0 +1,95 @@
+// Messages between stages as the judge prices them (docs/FORMULAS.md, section 6).
+#include "solve/judge/price/verify_price.h"
+
+#include <assert.h>
+#include <string.h>
+
+static long double low_rank_rate(const struct assay *a, int group)
+{
+    const struct precision_costs *rates = rates_of(a, group);
+    assert(rates);
+    return rates->low_rank_flop_per_s.value;
+}
+
+struct message { long double bytes, rows, columns; };
+
+static struct message message_behind(const struct assay *a, int run)
+{
+    const struct layer_run *r = run_of(a, run);
+    if (r->kind == LAYER_MEASURED)
+        return (struct message){r->measured.boundary_bytes, r->measured.matrix_rows, r->measured.matrix_columns};
+    long double rows = a->tokens * a->share, columns = a->problem->model.shape.hidden;
+    return (struct message){a->value_bytes * rows * columns, rows, columns};
+}
+
+// Bytes of the message at this rank; false where compression would not make it smaller, or there is nothing to compress.
+static bool compressed_bytes(const struct assay *a, struct message m, int rank, long double *bytes)
+{
+    *bytes = a->value_bytes * rank * (m.rows + m.columns);
+    return rank > 0 && m.rows > 0 && m.columns > 0 && !judged_reaches(a, *bytes, m.bytes);
+}
+
+// Seconds that a byte of the matrix or of its factors takes beside the FLOP.
+static long double traffic_share(const struct assay *a, int group)
+{
+    long double rate = rates_of(a, group)->low_rank_bytes_per_s.value;
+    return rate > 0 ? 1 / rate : 0;
+}
+
+// Compressing, orthogonalising, decompressing.
+static long double compression_s(const struct assay *a, struct message m, struct sending s)
+{
+    long double r = s.rank, values = m.rows * m.columns;
+    return (4 * values * r + 2 * m.rows * r * r) / low_rank_rate(a, s.sender) +
+           gpu_of(a, s.sender)->compression_overhead_s.value + 2 * values * r / low_rank_rate(a, s.receiver) +
+           gpu_of(a, s.receiver)->compression_overhead_s.value +
+           a->value_bytes * (values + r * (m.rows + m.columns)) * (traffic_share(a, s.sender) + traffic_share(a, s.receiver));
+}
+
+// Of an uncompressed message, a slice's share; and of that a tensor rank's alone where they share what they send.
+static long double sent_bytes(const struct assay *a, struct message m, struct sending s)
+{
+    const struct job *j = &a->problem->job;
+    long double bytes = m.bytes * piece_of(a, s.slice).length / (long double)j->sequence;
+    bool scattered = j->scattered_messages && !j->layout.sequence_parallel && has_shape(a, s.run);
+    return scattered ? bytes / j->layout.tensor : bytes;
+}
+
+// What was measured between two GPUs of this kind, else by the link's bandwidth.
+static struct computed size_s(const struct assay *a, struct sending s, struct joint link, long double bytes)
+{
+    const struct node_group *groups = a->problem->cluster.groups;
+    const struct collective_times *table = NULL;
+    if (!strcmp(groups[s.sender].gpu, groups[s.receiver].gpu)) table = judged_table(a, s.sender, link, 2, true);
+    struct computed size = {bytes / link.bytes_per_s, 0};
+    if (table && bytes > 0) size = judged_table_s(a, table, bytes);
+    size.value += a->problem->costs.transfer_launch_s.value;
+    return size;
+}
+
+bool transfer_price(const struct assay *a, struct sending s, int64_t parts[PART_COUNT])
+{
+    const double *share = costs_transfer_share(&a->problem->costs, layout_of(a)->schedule);
+    struct joint link = judged_stage_link(a, s.sender, s.receiver);
+    struct message m = message_behind(a, s.run);
+    long double bytes, work = 0;
+    if (!link.joined) return false;
+    for (int k = 0; k < PART_COUNT; k++) parts[k] = 0;
+    if (s.backward && !passes_gradient(a, s.run)) return true;
+    if (compressed_bytes(a, m, s.rank, &bytes)) work = compression_s(a, m, s);
+    else bytes = sent_bytes(a, m, s);
+    struct computed size = size_s(a, s, link, bytes);
+    for (int k = 0; k < PART_COUNT; k++) {          // the overhead at each end
+        struct computed part = {share[k] * size.value, share[k] * size.lost};
+        if (k == PART_DELAY) part.value += link.latency_s + work;
+        parts[k] = judged_nanoseconds(a, part);
+    }
+    return true;
+}
+
+int64_t boundary_feedback_of(const struct assay *a, int run, int rank)
+{
+    long double bytes;
+    struct message m = message_behind(a, run);
+    return passes_gradient(a, run) && compressed_bytes(a, m, rank, &bytes) ? judged_whole(a, m.bytes) : 0;
+}

@@ -1,0 +1,234 @@
+// The judge's prices: notation and node groups (docs/FORMULAS.md, sections 1, 2 and 8).
+#include "solve/judge/price/verify_price.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// ---- rounding
+
+// The costs are decimal fractions, held in binary. What is a half by them may come out less by some 2^-50 of itself, and counts
+// as the half that it is.
+#define SAME 0x1p-44L
+
+static long double raised(long double x) { return x + least(SAME * x, 0x1p-6L); }
+
+// x: raised, and what is rounded down counts. way: the direction for doubtful ones.
+static int64_t cut(const struct assay *a, long double x, long double error, int way)
+{
+    int64_t low = (int64_t)greatest(0, x - error), high = (int64_t)greatest(0, x + least(error, WHOLE_MAX));
+    if (low == high) return low;
+    if (a->doubts) a->doubts->prices++;
+    return way < 0 ? low : way > 0 ? high : (int64_t)x;
+}
+
+static int64_t whole(const struct assay *a, struct computed x)
+{
+    if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
+    if (!(x.value > 0)) return 0;
+    return cut(a, raised(x.value) + 0.5L, a->error * (x.value + x.lost + 1), a->direction);
+}
+
+int64_t judged_whole(const struct assay *a, long double x) { return whole(a, (struct computed){x, 0}); }
+
+int64_t judged_nanoseconds(const struct assay *a, struct computed seconds)
+{
+    return whole(a, (struct computed){seconds.value * 1e9L, seconds.lost * 1e9L});
+}
+
+int64_t judged_floor(const struct assay *a, struct computed x)
+{
+    if (!(x.value < WHOLE_MAX)) return WHOLE_MAX;
+    return x.value > 0 ? cut(a, raised(x.value), a->error * (x.value + x.lost + 1), -a->direction) : 0;
+}
+
+bool judged_reaches(const struct assay *a, long double x, long double y)
+{
+    long double over = x + SAME * x - y;
+    if (a->doubts && fabsl(over) < a->error * (x + y)) a->doubts->sizes++;
+    return over >= 0;
+}
+
+// ---- section 1
+
+bool has_kind(const struct assay *a, enum layer_kind kind)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if (run_of(a, i)->kind == kind) return true;
+    return false;
+}
+
+bool passes_gradient(const struct assay *a, int run)
+{
+    while (run >= 0 && !run_is_trained(run_of(a, run))) run--;
+    return run >= 0;
+}
+
+static bool has_frozen_end(const struct assay *a)
+{
+    for (int i = 0; i < a->problem->model.run_count; i++)
+        if ((run_of(a, i)->kind == LAYER_EMBEDDING || run_of(a, i)->kind == LAYER_HEAD) && run_of(a, i)->frozen)
+            return true;
+    return false;
+}
+
+static long double padded_vocabulary(const struct problem *p)
+{
+    int64_t vocabulary = p->model.shape.vocabulary, multiple = p->model.shape.vocabulary_multiple;
+    if (multiple <= 1) return vocabulary;
+    multiple *= p->job.layout.tensor;
+    return (vocabulary + multiple - 1) / multiple * multiple;
+}
+
+struct assay assay_of(const struct problem *problem)
+{
+    const struct job *j = &problem->job;
+    const struct layout *l = &j->layout;
+    const struct shape *s = &problem->model.shape;
+    struct assay a = {
+        .problem = problem,
+        .error = LDBL_EPSILON / 2 * (256 + problem->model.run_count),
+        .stage_count = layout_stage_count(l),
+        .pipeline = l->pipeline,
+        .micro_batches = (int)(j->global_batch / ((int64_t)l->data * l->micro_batch)),
+        .ranks = (int64_t)l->data * l->context,
+        .expert_ranks = (int64_t)l->data * l->context / l->expert,
+        .collective = (int64_t)l->tensor * l->context,
+        .devices = (int64_t)l->tensor * l->context * l->data,
+        .tokens = (long double)l->micro_batch * (long double)j->sequence / l->context,
+        .share = l->sequence_parallel ? 1.0L / l->tensor : 1.0L,
+        .value_bytes = precision_bytes(j->precision),
+        .query = (long double)s->heads * s->head_width,
+        .key = (long double)s->kv_heads * s->head_width,
+        .gates = s->gated_ffn ? 3 : 2,
+        .vocabulary = padded_vocabulary(problem),
+        .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
+    };
+    a.embedding_sync = problem->model.has_shape && s->tied_embeddings && l->pipeline > 1 && !has_frozen_end(&a);
+    return a;
+}
+
+struct assay assay_over(const struct problem *problem, const struct assay *as)
+{
+    struct assay a = assay_of(problem);
+    a.error = greatest(a.error, as->error);
+    a.doubts = as->doubts;
+    a.direction = as->direction;
+    return a;
+}
+
+const struct gpu_costs *gpu_of(const struct assay *a, int group)
+{
+    return costs_find_gpu(&a->problem->costs, a->problem->cluster.groups[group].gpu);
+}
+
+const struct precision_costs *rates_of(const struct assay *a, int group)
+{
+    return costs_find_precision(gpu_of(a, group), a->problem->job.precision);
+}
+
+const struct layer_time *stated_time(const struct assay *a, int run, int group)
+{
+    const struct costs *c = &a->problem->costs;
+    const struct layout *l = layout_of(a);
+    for (int i = 0; i < c->layer_time_count; i++) {
+        const struct layer_time *t = &c->layer_times[i];
+        bool same_size =
+            (t->tensor == 0 || t->tensor == l->tensor) && (t->micro_batch == 0 || t->micro_batch == l->micro_batch);
+        if (same_size && !strcmp(t->run, run_of(a, run)->name) && !strcmp(t->gpu, a->problem->cluster.groups[group].gpu))
+            return t;
+    }
+    return NULL;
+}
+
+struct piece piece_of(const struct assay *a, int slice)
+{
+    const struct layout *l = layout_of(a);
+    struct piece p = {a->tokens, a->problem->job.sequence, 0};
+    if (l->slice_count == 1) return p;
+    for (int i = 0; i < slice; i++) p.behind += l->slices[i];
+    p.length = l->slices[slice];
+    p.tokens = l->micro_batch * p.length / l->context;
+    return p;
+}
+
+// ---- node groups
+
+static bool offers_compression(const struct job *j)
+{
+    for (int i = 0; i < j->boundary_option_count; i++)
+        if (j->boundary_options[i].rank >= j->budget.rank_min) return true;
+    for (int i = 0; i < j->gradient_option_count; i++)
+        if (j->gradient_options[i].rank >= j->budget.rank_min) return true;
+    return false;
+}
+
+static const char *exclusion_by_costs(const struct assay *a, int group)
+{
+    const struct gpu_costs *costs = gpu_of(a, group);
+    if (!costs) return "the costs do not know its GPU";
+    bool rates = rates_of(a, group) != NULL;
+    if (!rates && offers_compression(&a->problem->job)) return "its GPU has no rates for the job's precision";
+    for (int r = 0; r < a->problem->model.run_count; r++) {
+        if (stated_time(a, r, group)) continue;
+        if (!has_shape(a, r)) return "a measured layer has no time on its GPU";
+        if (!rates) return "its GPU has no rates for the job's precision";
+    }
+    bool host = costs->host_link_bytes_per_s.value > 0 && costs->host_memory_bytes_per_s.value > 0;
+    if (layout_of(a)->offload_optimizer && !host) return "nobody measured its host, which would update the weights";
+    return NULL;
+}
+
+const char *exclusion_of(const struct assay *a, int group)
+{
+    const char *reason = exclusion_by_costs(a, group);
+    if (reason) return reason;
+    if (!slots_of(a, group)) return "it has no room for a pipeline rank of this layout";
+    if (!judged_tensor_link(a, group).joined || !judged_ring_link(a, group).joined)
+        return "its nodes are not joined, and the collectives of a layer need it";
+    if (layout_of(a)->expert > 1 && has_kind(a, LAYER_MOE) && !judged_expert_link(a, group).joined)
+        return "its nodes are not joined, and the exchange between experts needs it";
+    if (a->ranks > 1 && !judged_gradient_link(a, group).joined)
+        return "its nodes are not joined, and the gradient sync needs it";
+    if (has_kind(a, LAYER_MEMORY) && !judged_pool_link(a, group).joined)
+        return "its nodes are not joined, and the memory layers need it";
+    return NULL;
+}
+
+int64_t slots_of(const struct assay *a, int group)
+{
+    const struct node_group *g = &a->problem->cluster.groups[group];
+    int64_t data = layout_of(a)->data, per_node = g->gpus_per_node;
+    if (a->collective <= per_node) return g->nodes * (per_node / a->collective) / data;
+    return g->nodes / ((a->collective + per_node - 1) / per_node) / data;
+}
+
+// What lies outside of the allocator.
+static long double outside_bytes(const struct assay *a, int group)
+{
+    const struct layout *l = layout_of(a);
+    const struct gpu_costs *costs = gpu_of(a, group);
+    int communicators = (l->tensor > 1) + (l->context > 1) + (l->data > 1) + (l->pipeline > 1) + (l->expert > 1);
+    return (long double)costs->constant_bytes.value + (long double)costs->communicator_bytes.value * communicators;
+}
+
+int64_t memory_limit_of(const struct assay *a, int group)
+{
+    struct computed planned = {(long double)a->problem->cluster.groups[group].memory_bytes * a->problem->job.memory_fraction, 0};
+    int64_t limit = judged_floor(a, planned) - a->problem->job.memory_margin_bytes;
+    long double factor = a->problem->costs.allocator_factor.value;
+    if (factor > 0 && gpu_of(a, group)) {
+        long double outside = outside_bytes(a, group), inside = ((long double)limit - outside) / factor;
+        limit = judged_floor(a, (struct computed){inside + outside, 2 * (outside + fabsl(inside) + outside / factor)});
+    }
+    return limit > 0 ? limit : 0;
+}
+
+int64_t constant_bytes_of(const struct assay *a, int group)
+{
+    const struct gpu_costs *costs = gpu_of(a, group);
+    if (!costs) return 0;
+    bool deepspeed = a->problem->job.trainer == TRAINER_DEEPSPEED;
+    long double inside = deepspeed ? 5e8L * a->problem->job.gradient_bytes_per_value : costs->library_bytes.value;
+    return judged_whole(a, outside_bytes(a, group) + inside);
+}

@@ -1,0 +1,121 @@
+// The iteration time of a graph with a barrier: the schedule's table played event by event with the plan's own durations. An
+// operation starts when everything it waits for has ended; ends are taken from a queue in order of time.
+#include <string.h>
+
+#include "solve/judge/internal.h"
+
+enum { TIME_LIMIT_BITS = 61 };
+
+struct event { int64_t end_ns; int operation; };
+
+struct queue { struct event *events; int count; };       // a binary heap, the earliest end on top
+
+static void queue_add(struct queue *q, struct event e)
+{
+    int at = q->count++;
+    for (int above = (at - 1) / 2; at > 0 && q->events[above].end_ns > e.end_ns; at = above, above = (at - 1) / 2)
+        q->events[at] = q->events[above];
+    q->events[at] = e;
+}
+
+static struct event queue_take(struct queue *q)
+{
+    struct event first = q->events[0], last = q->events[--q->count];
+    int at = 0;
+    for (int below = 1; below < q->count; below = 2 * at + 1) {
+        if (below + 1 < q->count && q->events[below + 1].end_ns < q->events[below].end_ns) below++;
+        if (q->events[below].end_ns >= last.end_ns) break;
+        q->events[at] = q->events[below];
+        at = below;
+    }
+    q->events[at] = last;
+    return first;
+}
+
+static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after),
+                          struct waiting *w)
+{
+    for (int i = 0; i < s->dependence_count; i++) note(w, s->dependences[i].before, s->dependences[i].after);
+    for (int i = 0; i < s->stream_count; i++)
+        for (int k = 1; k < s->streams[i].count; k++)
+            note(w, s->streams[i].operations[k - 1], s->streams[i].operations[k]);
+}
+
+static void count_wait(struct waiting *w, int before, int after)
+{
+    w->first[before + 1]++;
+    w->open[after]++;
+}
+
+static void list_wait(struct waiting *w, int before, int after) { w->successors[w->first[before]++] = after; }
+
+struct waiting judged_waiting(const struct schedule *s, struct arena *arena)
+{
+    struct waiting w = {TAKE(arena, s->operation_count, int), TAKE(arena, s->operation_count + 1, int), NULL};
+    for_each_wait(s, count_wait, &w);
+    for (int i = 0; i < s->operation_count; i++) w.first[i + 1] += w.first[i];
+    w.successors = TAKE(arena, w.first[s->operation_count], int);
+    for_each_wait(s, list_wait, &w);
+    // Listing moved each beginning to the next one's.
+    memmove(w.first + 1, w.first, (size_t)s->operation_count * sizeof *w.first);
+    w.first[0] = 0;
+    return w;
+}
+
+// Of a slice behind the first.
+static int64_t slice_duration(const struct plan_slice *x, int base_kind)
+{
+    if (base_kind == SYMBOL_FORWARD) return x->forward_ns;
+    if (base_kind == SYMBOL_BACKWARD) return x->backward_ns;
+    return base_kind < SYMBOL_SEND_BACKWARD ? x->send_forward_ns[base_kind - SYMBOL_SEND_FORWARD]
+                                            : x->send_backward_ns[base_kind - SYMBOL_SEND_BACKWARD];
+}
+
+int64_t judged_duration(const struct plan *plan, const struct operation *o)
+{
+    int stages = plan->stage_count, kind = o->symbol / stages;
+    const struct plan_stage *x = &plan->stages[o->symbol % stages];
+    if (kind >= SYMBOL_KIND_COUNT) return slice_duration(&x->slices[symbol_slice(kind) - 1], symbol_base_kind(kind));
+    switch (kind) {
+    case SYMBOL_FORWARD: return x->forward_ns;
+    case SYMBOL_BACKWARD: return x->backward_ns;
+    case SYMBOL_WEIGHT: return x->weight_ns;
+    case SYMBOL_SYNC: return x->sync_ns;
+    case SYMBOL_OPTIMIZER: return x->optimizer_ns;
+    case SYMBOL_EMBEDDING_SYNC: return plan->embedding_sync_ns;
+    default: break;
+    }
+    int part = (kind - SYMBOL_SEND_FORWARD) % PART_COUNT;
+    if (kind < SYMBOL_SEND_BACKWARD) return x->send_forward_ns[part];
+    return kind < SYMBOL_SEND_EPILOGUE ? x->send_backward_ns[part] : x->send_epilogue_ns[part];
+}
+
+// Absurd claims of a damaged plan must not overflow; they stay absurd.
+int64_t judged_later(int64_t start, int64_t duration)
+{
+    int64_t limit = (int64_t)1 << TIME_LIMIT_BITS;
+    if (duration < 0) duration = 0;
+    return duration > limit - start ? limit : start + duration;
+}
+
+int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena)
+{
+    struct arena_mark mark = arena_set_mark(arena);
+    struct waiting w = judged_waiting(s, arena);
+    struct queue q = {TAKE(arena, s->operation_count, struct event), 0};
+    int64_t now = 0;
+    int ended = 0;
+    for (int i = 0; i < s->operation_count; i++)
+        if (w.open[i] == 0) queue_add(&q, (struct event){judged_later(0, judged_duration(plan, &s->operations[i])), i});
+    for (; q.count; ended++) {
+        struct event e = queue_take(&q);
+        now = e.end_ns;
+        for (int i = w.first[e.operation]; i < w.first[e.operation + 1]; i++) {
+            int next = w.successors[i];
+            if (--w.open[next] == 0)
+                queue_add(&q, (struct event){judged_later(now, judged_duration(plan, &s->operations[next])), next});
+        }
+    }
+    arena_reset(arena, mark);
+    return ended == s->operation_count ? now : -1;
+}

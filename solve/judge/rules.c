@@ -1,0 +1,89 @@
+// What the user asks of a decision: the quality budget and the rules.
+#include <string.h>
+
+#include "solve/judge/internal.h"
+
+// ---- the quality budget
+
+static void within(struct hearing *h, const char *what, int64_t used, int64_t limit)
+{
+    if (limit >= 0 && used > limit)
+        REJECT(h, "budget", -1, "%s: %lld, the budget allows %lld", what, (long long)used, (long long)limit);
+}
+
+void hear_budget(struct hearing *h)
+{
+    const struct quality_budget *b = &h->problem->job.budget;
+    int64_t boundaries = 0, stages = 0, cost = 0;
+    for (int s = 0; s < h->plan->stage_count; s++) {
+        if (!h->sound[s]) continue;
+        int boundary = boundary_rank(h, s), gradient = gradient_rank(h, s);
+        boundaries += boundary > 0;
+        stages += gradient > 0;
+        cost += h->plan->boundary_options[h->plan->stages[s].boundary_option].quality_cost +
+                h->plan->gradient_options[h->plan->stages[s].gradient_option].quality_cost;
+        if (boundary > 0 && boundary < b->rank_min)
+            REJECT(h, "budget", s, "backward transfers at rank %d, the budget wants at least %d", boundary, b->rank_min);
+        if (gradient > 0 && gradient < b->rank_min)
+            REJECT(h, "budget", s, "gradient sync at rank %d, the budget wants at least %d", gradient, b->rank_min);
+    }
+    within(h, "compressed boundaries", boundaries, b->boundaries_max);
+    within(h, "stages with compressed gradient sync", stages, b->stages_max);
+    within(h, "sum of quality costs", cost, b->cost_max);
+}
+
+// ---- rules
+
+static int layers_of_run(const struct hearing *h, int stage, const char *run)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    const struct model *m = &h->problem->model;
+    int first = 0, count = 0;
+    for (int r = 0; r < m->run_count; first += m->runs[r++].count)
+        for (int layer = first; layer < first + m->runs[r].count; layer++)
+            count += layer >= x->first_layer && layer < x->first_layer + x->layer_count &&
+                     (!run || !strcmp(m->runs[r].name, run));
+    return count;
+}
+
+static bool names_group(const struct rule *r, const char *name)
+{
+    for (int i = 0; i < r->group_count; i++)
+        if (!strcmp(r->groups[i], name)) return true;
+    return false;
+}
+
+// The first condition of the rule that does not hold on this stage, NULL if all do.
+static const char *unmet(const struct hearing *h, const struct rule *r, int stage)
+{
+    const struct plan_stage *x = &h->plan->stages[stage];
+    int counted = layers_of_run(h, stage, r->run);
+    if (r->group_count && !names_group(r, h->plan->group_names[x->group])) return "node group";
+    if (r->holds_first >= 0 && (x->first_layer > r->holds_first || x->first_layer + x->layer_count <= r->holds_last))
+        return "layers held";
+    if (r->layers_min >= 0 && counted < r->layers_min) return "least number of layers";
+    if (r->layers_max >= 0 && counted > r->layers_max) return "greatest number of layers";
+    if (r->recompute_stated && !r->recompute[x->recompute]) return "recomputation";
+    if (r->compresses_gradient >= 0 && (gradient_rank(h, stage) > 0) != (r->compresses_gradient == 1))
+        return "gradient compression";
+    if (r->compresses_boundary >= 0 && (boundary_rank(h, stage) > 0) != (r->compresses_boundary == 1))
+        return "boundary compression";
+    return NULL;
+}
+
+void hear_rules(struct hearing *h)
+{
+    const struct job *j = &h->problem->job;
+    for (int i = 0; i < j->rule_count; i++)
+        for (int s = 0; s < h->plan->stage_count; s++) {
+            const struct rule *r = &j->rules[i];
+            if ((r->stage >= 0 && r->stage != s) || !h->sound[s]) continue;
+            const char *missing = unmet(h, r, s);
+            if (r->action == RULE_REQUIRE && missing)
+                REJECT(h, "rules", s, "rule %d is broken: it requires otherwise (%s)", i, missing);
+            if (r->action == RULE_FORBID && !missing)
+                REJECT(h, "rules", s, "rule %d is broken: it forbids this (group '%s', layers %d to %d)", i,
+                       h->plan->group_names[h->plan->stages[s].group], h->plan->stages[s].first_layer,
+                       h->plan->stages[s].first_layer + h->plan->stages[s].layer_count - 1);
+        }
+}

@@ -1,0 +1,202 @@
+// The judge: takes a plan and the problem's documents, and goes through everything the plan says. What is compared with
+// what stands in verify_parts.h; the prices are the judge's own (verify_price.h), the formulas those of docs/FORMULAS.md.
+#include "solve/judge/verify.h"
+
+#include <string.h>
+
+#include "solve/judge/internal.h"
+
+// ---- hashes: the plan was made from the very documents that it is judged by
+
+static const struct source *source_with_role(const struct document *d, const char *role)
+{
+    for (int i = 0; i < d->source_count; i++)
+        if (!strcmp(d->sources[i].role, role)) return &d->sources[i];
+    return NULL;
+}
+
+void verify_sources(struct verdict *v, const struct plan *plan, const struct problem *p,
+                    struct arena *arena)
+{
+    const struct { const char *role; const struct document *document; } inputs[] = {
+        {"problem", &p->document}, {"model", &p->model.document}, {"cluster", &p->cluster.document},
+        {"costs", &p->costs.document}, {"job", &p->job.document},
+    };
+    for (size_t i = 0; i < ARRAY_LENGTH(inputs); i++) {
+        const struct source *source = source_with_role(&plan->document, inputs[i].role);
+        const struct document *d = inputs[i].document;
+        const char *path = d->path && *d->path ? d->path : inputs[i].role;
+        if (!source) {
+            // A problem that was made in memory has no hash, nor has a plan of it any source.
+            if (d->sha256[0])
+                verdict_add(v, arena, "hash", -1, "%s: the plan does not name the %s it was made from",
+                            path, inputs[i].role);
+        } else if (strcmp(source->sha256, d->sha256)) {
+            verdict_add(v, arena, "hash", -1,
+                        "%s: SHA-256 is %.12s..., the plan was made from %.12s...", path,
+                        d->sha256[0] ? d->sha256 : "unknown", source->sha256);
+        }
+    }
+}
+
+// ---- layout
+
+static bool same_number(struct hearing *h, const char *what, int64_t found, int64_t wanted)
+{
+    if (found != wanted)
+        REJECT(h, "layout", -1, "%s is %lld, the job's is %lld", what, (long long)found, (long long)wanted);
+    return found == wanted;
+}
+
+static bool is_jobs_layout(struct hearing *h)
+{
+    const struct layout *x = &h->plan->layout, *y = &h->problem->job.layout;
+    const struct { const char *name; int64_t found, wanted; } numbers[] = {
+        {"tensor degree", x->tensor, y->tensor},
+        {"context degree", x->context, y->context},
+        {"data degree", x->data, y->data},
+        {"pipeline degree", x->pipeline, y->pipeline},
+        {"expert degree", x->expert, y->expert},
+        {"number of stages a rank", x->virtual_stages, y->virtual_stages},
+        {"micro-batch", x->micro_batch, y->micro_batch},
+        {"schedule", (int)x->schedule, (int)y->schedule},
+        {"sequence_parallel", x->sequence_parallel, y->sequence_parallel},
+        {"fused_attention", x->fused_attention, y->fused_attention},
+        {"gradient_sync", (int)x->gradient_sync, (int)y->gradient_sync},
+        {"fused_embedding_sync", x->fused_embedding_sync, y->fused_embedding_sync},
+        {"zero", x->zero, y->zero},
+        {"offload_optimizer", x->offload_optimizer, y->offload_optimizer},
+        {"barrier", x->barrier, y->barrier},
+        {"local_loss_every", x->local_loss_every, y->local_loss_every},
+        {"number of slices", x->slice_count, y->slice_count},
+    };
+    bool same = true;
+    for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+        same &= same_number(h, numbers[i].name, numbers[i].found, numbers[i].wanted);
+    for (int i = 0; same && i < x->slice_count; i++) same = same_number(h, "length of a slice", x->slices[i], y->slices[i]);
+    if (same && !layout_equal(x, y)) {
+        REJECT(h, "layout", -1, "the plan's layout is not the job's");
+        same = false;
+    }
+    return same;
+}
+
+// One that the job lets a search choose from, and that fits model and batch.
+static bool is_member(struct hearing *h)
+{
+    struct space_limits limits = problem_space_limits(h->problem);
+    struct error unfit = {OK, ""};
+    if (!space_contains(&h->problem->job.space, &limits, &h->plan->layout, NULL)) {
+        REJECT(h, "layout", -1, "the plan's layout is not in the job's space");
+        return false;
+    }
+    if (problem_check_layout(&h->judged, &unfit) == OK) return true;
+    REJECT(h, "layout", -1, "%s", unfit.text);
+    return false;
+}
+
+// What a plan of this layout has beside its stages.
+static bool has_claims(struct hearing *h)
+{
+    const struct plan *p = h->plan;
+    bool slices = true;
+    for (int s = 0; s < p->stage_count; s++) slices = slices && (p->layout.slice_count == 1 || p->stages[s].slices);
+    if (!slices) REJECT(h, "layout", -1, "claims for the slices behind the first are missing");
+    if (p->layout.virtual_stages > 1 && !p->ranks) REJECT(h, "layout", -1, "claims for the ranks are missing");
+    return slices && (p->layout.virtual_stages == 1 || p->ranks);
+}
+
+bool hear_layout(struct hearing *h)
+{
+    h->judged = problem_with_layout(h->problem, &h->plan->layout);
+    if (!(h->problem->job.space.given ? is_member(h) : is_jobs_layout(h))) return false;
+    h->assay = assay_over(&h->judged, &h->assay);
+    // Of replicas that may have unlike numbers: see verify_places.c.
+    bool uneven = h->problem->job.placement.uneven_micro_batches;
+    bool same = uneven || same_number(h, "number of micro-batches", h->plan->micro_batches, h->assay.micro_batches);
+    same &= same_number(h, "number of devices per stage", h->plan->devices_per_stage, h->assay.devices);
+    same &= same_number(h, "number of stages", h->plan->stage_count, h->assay.stage_count);
+    return same && has_claims(h);
+}
+
+// ---- bound
+
+void hear_bound(struct hearing *h)
+{
+    const struct plan *p = h->plan;
+    if (p->bound_ns < 0)
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound is %lld ns, below 0", (long long)p->bound_ns);
+    int64_t value = plan_value_ns(p);
+    if (p->objective != h->problem->job.objective)
+        verdict_add(h->verdict, h->arena, "objective", -1, "the job asks for the least %s, the plan has the least %s",
+                    objective_names[h->problem->job.objective], objective_names[p->objective]);
+    if (p->bound_ns > value)
+        verdict_add(h->verdict, h->arena, "bound", -1, "bound %lld ns is above the plan's %s %lld ns by %lld ns", (long long)p->bound_ns,
+                    p->objective == OBJECTIVE_ITERATION_TIME ? "iteration time" : objective_names[p->objective], (long long)value, (long long)(p->bound_ns - value));
+    if (p->outcome == OUTCOME_INFEASIBLE || p->outcome == OUTCOME_NO_PLAN)
+        verdict_add(h->verdict, h->arena, "bound", -1, "outcome says that there is no plan, yet here is one");
+    // In long double, which holds these integers exactly; only the product is rounded.
+    long double open = (long double)value - (long double)p->bound_ns;
+    long double allowed = (long double)p->gap_asked * (long double)value;
+    if (p->outcome == OUTCOME_OPTIMAL && open > allowed * (1 + 1e-12L))
+        verdict_add(h->verdict, h->arena, "bound", -1,
+                    "outcome says optimal, but %lld ns are open and the gap asked allows %.17g",
+                    (long long)(value - p->bound_ns), (double)allowed);
+}
+
+// ---- the hearing
+
+static void match_groups(struct hearing *h)
+{
+    const struct cluster *c = &h->problem->cluster;
+    h->group = TAKE(h->arena, h->plan->group_count, int);
+    for (int i = 0; i < h->plan->group_count; i++) {
+        h->group[i] = -1;
+        for (int g = 0; g < c->group_count; g++)
+            if (!strcmp(c->groups[g].name, h->plan->group_names[i])) h->group[i] = g;
+    }
+}
+
+enum status hear_plan(struct hearing *h, struct error *err)
+{
+    h->sound = TAKE(h->arena, h->plan->stage_count, bool);
+    for (int s = 0; s < h->plan->stage_count; s++) h->sound[s] = true;
+    hear_layers(h);
+    hear_groups(h);
+    hear_options(h);
+    hear_budget(h);
+    hear_rules(h);
+    hear_graph(h);
+    hear_prices(h);
+    hear_bound(h);
+    if (!h->rings) hear_load(h, judged_load(h, h->plan));
+    TRY(schedule_build(&h->schedule, &h->request, h->arena, err));
+    int before = h->verdict->violation_count;
+    hear_schedule(h->verdict, &h->schedule, &h->request, h->arena);
+    if (h->verdict->violation_count == before) hear_memory(h);
+    hear_published(h);
+    hear_time(h);
+    hear_range(h);
+    return OK;
+}
+
+enum status verify_plan(struct verdict *v, const struct plan *plan, const struct problem *problem, struct arena *arena,
+                        struct error *err)
+{
+    struct doubts doubts = {0, 0};
+    struct hearing h = {.verdict = v, .plan = plan, .problem = problem, .assay = {.doubts = &doubts}, .arena = arena};
+    *v = (struct verdict){.closed_form_ns = -1, .memory_bytes = -1, .published_bytes = -1, .proven_ns = -1};
+    verify_sources(v, plan, problem, arena);
+    if (plan->stage_count == 0) {
+        verdict_add(v, arena, "plan", -1, "there is no plan here to verify (outcome %s)", outcome_names[plan->outcome]);
+    } else if (hear_layout(&h)) {
+        h.request = plan_request(plan);
+        match_groups(&h);
+        TRY(problem->cluster.places.node_count || plan->placement ? hear_placement(&h, err) : hear_plan(&h, err));
+    }
+    v->doubtful = doubts.prices;
+    if (doubts.sizes)
+        verdict_add(v, arena, "price", -1, "%lld sizes lie so near to where a price changes that the judge cannot tell them apart", (long long)doubts.sizes);
+    v->accepted = v->violation_count == 0;
+    return OK;
+}

@@ -1,0 +1,99 @@
+// The second engine: glp_intopt on the same rows, path rows by replay in its callback, in a process of its own. It shares
+// the formulation with the tree but not the search, and is what the tree is checked against. Its bounds are floating
+// point and prove nothing: the bound that is reported is the elimination's, which is exact.
+#include <math.h>
+
+#include "solve/layout/parts.h"
+#include "solve/process/worker.h"
+
+struct intopt_work {
+    struct program *program;
+    double time_limit_s;
+    double *branch_key, *symbol_ns;
+    struct arena *arena;
+};
+
+// Every path that is longer than the time at hand is worth a row; a callback's rows do not outlive their subtree.
+static int separate(void *argument, const double *values)
+{
+    struct intopt_work *w = argument;
+    struct program *p = w->program;
+    for (int i = 0; i < p->symbol_count; i++) {
+        int column = p->formulation->symbol_column[i];
+        w->symbol_ns[i] = column < 0 ? 0 : values[column];
+    }
+    if (program_longest_at(p, w->symbol_ns, p->counts) <= values[0] + 0.3) return -1;
+    bool is_new;
+    return program_add_path(p, p->counts, &is_new);
+}
+
+static void run(void *context, struct message *in, struct message *out, struct arena *arena)
+{
+    struct intopt_work *w = context;
+    (void)in;
+    int columns = w->program->formulation->milp.column_count;
+    double *values = TAKE(arena, columns, double);
+    struct intopt_request request = {.milp = &w->program->formulation->milp, .unit_log2 = w->program->unit_log2, .time_limit_s = w->time_limit_s,
+                                     .separate = separate, .argument = w, .branch_key = w->branch_key};
+    message_put_count(out, lp_intopt(&request, values, arena));
+    message_put(out, values, (size_t)columns * sizeof *values);
+}
+
+static void make_branch_keys(struct intopt_work *w)
+{
+    const struct formulation *f = w->program->formulation;
+    if (!f->level_column) return;
+    w->branch_key = TAKE(w->arena, f->milp.column_count, double);
+    for (int s = 0; s < w->program->stage_count; s++)
+        for (int j = 1; j < f->level_count[s]; j++)
+            w->branch_key[f->level_column[s][j]] = 1 + ldexp((double)f->level_load_ns[s][j], -w->program->unit_log2);
+}
+
+static enum status formulate(struct solving *s, struct program *p, struct error *err)
+{
+    if (s->settings->formulation == FORMULATION_CHOICES) return solving_formulate(s, p, err);
+    TRY(formulate_textbook(&s->formulation, &s->choices, (int64_t)1 << 50, s->arena, err));
+    int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
+    s->formulation.milp.columns[0].upper = greatest_ns;
+    program_prepare(p, &s->formulation, s->graph, greatest_ns, s->arena);
+    solving_add_starting_paths(s, p);
+    return OK;
+}
+
+static void take_answer(struct solving *s, struct program *p, struct message *answer)
+{
+    int columns = p->formulation->milp.column_count, *chosen = TAKE(s->arena, p->stage_count, int);
+    enum intopt_status status = (enum intopt_status)message_get_count(answer);
+    double *values = TAKE(s->arena, columns, double);
+    message_get(answer, values, (size_t)columns * sizeof *values);
+    s->finished = status == INTOPT_INFEASIBLE;
+    if (status != INTOPT_OPTIMAL && status != INTOPT_FEASIBLE) return;
+    int64_t time_ns = formulation_decode(p->formulation, values, chosen) ? program_time(p, chosen) : -1;
+    if (time_ns < 0) {
+        s->result->sidelined = "glp_intopt gave a point that is no plan";
+        return;
+    }
+    choices_to_plan(solving_add_plan(s), &s->choices, chosen, time_ns, s->arena);
+    s->incumbent.iteration_ns = time_ns;
+    s->bound_ns = solving_eliminate(s, s->incumbent.iteration_ns, NULL, NULL);
+    s->finished = (double)(time_ns - s->bound_ns) <= s->settings->gap * (double)time_ns;
+}
+
+enum status solving_run_intopt(struct solving *s, struct error *err)
+{
+    struct program program;
+    struct worker_pool *pool;
+    TRY(formulate(s, &program, err));
+    struct intopt_work work = {.program = &program, .time_limit_s = s->settings->time_limit_s, .arena = s->arena,
+                               .symbol_ns = TAKE(s->arena, program.symbol_count, double)};
+    make_branch_keys(&work);
+    struct worker_settings settings = {.count = 1, .memory_limit_bytes = s->settings->memory_limit_bytes, .run = run, .context = &work};
+    struct message request, answer = {0};
+    message_begin(&request, s->arena);
+    TRY(worker_pool_open(&pool, &settings, s->arena, err));
+    bool answered = worker_pool_run(pool, &request, 1, &answer, solving_should_stop, s, &s->result->sidelined, s->arena);
+    worker_pool_close(pool);
+    s->effort.path_rows = program.path_count;
+    if (answered && !answer.broken) take_answer(s, &program, &answer);
+    return solving_write_program(s, &program, err);
+}

@@ -1,0 +1,109 @@
+// The steps between the choices and the tree, and from the tree to the result.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "data/results/bound.h"
+#include "solve/layout/eliminate.h"
+#include "solve/layout/parts.h"
+
+struct plan *solving_add_plan(struct solving *s)
+{
+    if (s->plan_count == s->plan_capacity) {
+        int capacity = 2 * s->plan_capacity + 4;
+        s->plans = arena_grow(s->arena, s->plans, (size_t)s->plan_count, (size_t)capacity, sizeof *s->plans);
+        s->plan_capacity = capacity;
+    }
+    return &s->plans[s->plan_count++];
+}
+
+// With a gap asked, plans within it of the incumbent need not stay; the bound proven is then no more than this.
+int64_t solving_closing_ns(const struct solving *s)
+{
+    int64_t best = s->incumbent.found ? s->incumbent.iteration_ns : INT64_MAX / 4;
+    int64_t closing = best - (int64_t)(s->settings->gap * (double)best), cutoff = s->settings->cutoff_ns;
+    return cutoff > 0 && cutoff < closing ? cutoff : closing;
+}
+
+int64_t solving_eliminate(struct solving *s, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns)
+{
+    if (s->result->evidence && proof) return eliminate_recorded(&s->choices, s->graph, target_ns, proof, removed_ns, s->arena);
+    return eliminate(&s->choices, s->graph, target_ns, NULL, NULL, 0, removed_ns, s->arena);
+}
+
+void solving_add_starting_paths(struct solving *s, struct program *program)
+{
+    int *paths, count = graph_starting_paths(s->graph, &paths, s->arena);
+    for (int i = 0; i < count; i++) {
+        bool is_new;
+        program_add_path(program, paths + (size_t)i * (size_t)program->path_size, &is_new);
+    }
+}
+
+// The bound of the time column is taken from the program itself: the longest path at the symbols' greatest values.
+enum status solving_formulate(struct solving *s, struct program *program, struct error *err)
+{
+    TRY(formulate_choices(&s->formulation, &s->choices, (int64_t)1 << 53, s->arena, err));
+    int64_t greatest_ns = solving_greatest_ns(&s->formulation, s->graph, s->arena);
+    s->formulation.milp.columns[0].upper = greatest_ns;
+    program_prepare(program, &s->formulation, s->graph, greatest_ns, s->arena);
+    solving_add_starting_paths(s, program);
+    return OK;
+}
+
+enum status solving_write_program(struct solving *s, const struct program *program, struct error *err)
+{
+    const char *path = s->settings->program_path;
+    if (!path) return OK;
+    TRY(milp_write(&program->formulation->milp, path, s->arena, err));
+    return s->settings->map_path ? formulation_write_map(program->formulation, s->settings->map_path, s->arena, err) : OK;
+}
+
+void solving_report(void *solving, const struct tree_progress *p)
+{
+    struct solving *s = solving;
+    s->shown_bound_ns = bound_stated(p->bound_ns, p->incumbent_ns, s->shown_bound_ns);
+    double now = clock_s();
+    int wanted = s->settings->progress;
+    if (wanted == 0 || (wanted < 0 && !isatty(STDERR_FILENO)) || now - s->shown_s < 0.5) return;
+    s->shown_s = now;
+    char incumbent[32] = "none", gap[32] = "-";
+    if (p->incumbent_ns > 0) {
+        snprintf(incumbent, sizeof incumbent, "%.9f s", (double)p->incumbent_ns / 1e9);
+        snprintf(gap, sizeof gap, "%.4f %%", 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
+    }
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->begin_s, incumbent,
+            (double)s->shown_bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
+}
+
+static void fill_plan(const struct solving *s, struct plan *plan, const char *why)
+{
+    plan->seed = s->settings->seed;
+    plan->gap_asked = s->settings->gap;
+    plan->effort = s->effort;
+    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->bound_ns = s->bound_ns;
+    if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
+    plan->bound_ns = plan->stage_count ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns) : bound_stated(plan->bound_ns, 0, 0);
+    plan->reason = why;
+    if (plan->stage_count) plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
+    else plan->outcome = s->finished && !s->result->cut_off ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;
+}
+
+void solving_finish(struct solving *s, const char *why)
+{
+    struct solve_result *r = s->result;
+    r->finished = s->finished;
+    if (!s->plan_count) {
+        const struct priced *p = s->priced;
+        r->plan = (struct plan){.name = p->name, .layout = p->layout, .micro_batches = p->micro_batches, .devices_per_stage = p->devices_per_stage,
+                                .graph = plan_graph_of(&s->schedule.request)};
+        if (s->finished && !r->cut_off) s->bound_ns = 0;
+        fill_plan(s, &r->plan, r->cut_off ? "every plan takes as long as the cut-off, or longer" : s->finished ? why : "the search was stopped before it met a plan");
+        return;
+    }
+    for (int i = 0; i < s->plan_count; i++) fill_plan(s, &s->plans[i], why);
+    // Each says how far it can be from the best plan at most.
+    r->alternatives = s->plans;
+    r->alternative_count = s->plan_count;
+    r->plan = s->plans[0];
+}

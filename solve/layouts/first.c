@@ -1,0 +1,46 @@
+// Layouts to look at before anything is scanned: what a person would try. Each step away from that costs a layout a point; those
+// with the same number of points form a tier. A layout's tier and its place in it follow from the space alone.
+#include "solve/layouts/parts.h"
+
+enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };
+// Passes of a graph times the square of its ranks, and passes on their own, that one may have to be looked at quickly.
+enum { FIRST_COST_MAX = 1000 * 1000, FIRST_PASSES_MAX = 20 * 1000 };
+
+static int points_of_degrees(const struct layouts_first *f, const struct layout *l)
+{
+    const struct cluster *cluster = &f->problem->cluster;
+    int node = cluster->groups[0].gpus_per_node;
+    for (int g = 1; g < cluster->group_count; g++)
+        if (cluster->groups[g].gpus_per_node < node) node = cluster->groups[g].gpus_per_node;
+    int64_t micro_batches = f->problem->job.global_batch / l->data / l->micro_batch;
+    int64_t passes = micro_batches * layout_stage_count(l) * l->slice_count;
+    bool large = passes > FIRST_PASSES_MAX || passes * l->pipeline * l->pipeline > FIRST_COST_MAX;
+    return 2 * (l->tensor > node) + (l->context > 1) + (l->micro_batch > 4) + 3 * large;
+}
+
+static int points_of(const struct layouts_first *f, const struct layout *l)
+{
+    static const int of_zero[] = {0, 0, 1, 2};
+    int schedule = l->schedule == SCHEDULE_1F1B ? 0 : l->schedule == SCHEDULE_INTERLEAVED ? 1 : 2;
+    int switches = (l->sequence_parallel != (l->tensor > 1)) + (l->gradient_sync == SYNC_EXPOSED) + l->fused_embedding_sync + !l->barrier;
+    return points_of_degrees(f, l) + schedule + switches + of_zero[l->zero] + 2 * l->offload_optimizer + 2 * (l->local_loss_every > 0);
+}
+
+void layouts_first_open(struct layouts_first *f, const struct problem *problem, struct arena *arena)
+{
+    *f = (struct layouts_first){.problem = problem};
+    for (int i = 0; i < FIRST_TIERS; i++) f->tiers[i].layouts = TAKE(arena, TIER_LAYOUTS, struct candidate);
+}
+
+void layouts_first_offer(struct layouts_first *f, int64_t number, const struct layout *layout)
+{
+    int points = points_of(f, layout);
+    if (points >= FIRST_TIERS) return;
+    struct first_tier *tier = &f->tiers[points];
+    if (tier->count == TIER_LAYOUTS || tier->checks == TIER_CHECKS) return;
+    struct problem one = problem_with_layout(f->problem, layout);
+    struct error err = {0};
+    tier->checks++;
+    if (problem_check_layout(&one, &err) != OK) return;
+    tier->layouts[tier->count++] = (struct candidate){.number = number, .layout = *layout};
+}

@@ -1,0 +1,117 @@
+// How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with more of them no moment
+// of a schedule holds less. Where all micro-batches go forward before any comes back, all of them are kept.
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/schedule/schedule.h"
+#include "data/schedule/written.h"
+#include "solve/layouts/bound.h"
+
+struct kept_entry { enum schedule_kind kind; int ranks, turns, micro_batches, slices; struct kept *kept; };
+
+enum { ROUNDS = 3 };        // micro-batches looked at, in multiples of the ranks
+
+static int looked_at(const struct priced *p)
+{
+    int64_t enough = (int64_t)ROUNDS * p->rank_count;
+    return p->micro_batches < enough ? p->micro_batches : (int)enough;
+}
+
+static int last_pass(enum schedule_kind kind) { return schedule_splits_backward(kind) ? PASS_WEIGHT : PASS_BACKWARD; }
+
+// What the rank's stages hold at the moment when they hold the most together.
+static void hold_most(const struct turn_list *list, const struct schedule_request *r, int *held, int *fullest)
+{
+    int sum = 0, most = 0;
+    for (int k = 0; k < r->virtual_stages; k++) held[k] = fullest[k] = 0;
+    for (int i = 0; i < list->count; i++) {
+        const struct turn *t = &list->turns[i];
+        int change = t->slice ? 0 : t->pass == PASS_FORWARD ? 1 : (int)t->pass == last_pass(r->kind) ? -1 : 0;
+        held[t->turn] += change;
+        sum += change;
+        if (sum <= most) continue;
+        most = sum;
+        memcpy(fullest, held, (size_t)r->virtual_stages * sizeof *held);
+    }
+}
+
+// Passes before the rank's last forward: of the stage that has done the fewest. In steady state each further micro-batch
+// adds one of each; ZB-V's turns are not looked at.
+static void count_before_last_forward(struct kept *kept, const struct turn_list *list, const struct schedule_request *r, int *done)
+{
+    int last = list->count - 1;
+    if (r->kind == SCHEDULE_ZB_V || r->slice_count > 1) return;
+    while (list->turns[last].pass != PASS_FORWARD) last--;
+    for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {
+        int least = r->micro_batches;
+        for (int k = 0; k < r->virtual_stages; k++) done[k] = 0;
+        for (int i = 0; i < last; i++) done[list->turns[i].turn] += (int)list->turns[i].pass == pass;
+        for (int k = 0; k < r->virtual_stages; k++) least = done[k] < least ? done[k] : least;
+        *(pass == PASS_BACKWARD ? &kept->backwards : &kept->weights) = least;
+    }
+}
+
+static int falling(const void *a, const void *b) { return *(const int *)b - *(const int *)a; }
+
+static void sum_up(struct kept *kept, int turns, struct arena *arena)
+{
+    int *sorted = arena_grow(arena, kept->by_turn, (size_t)turns, (size_t)turns, sizeof(int));
+    qsort(sorted, (size_t)turns, sizeof *sorted, falling);
+    kept->least = sorted[turns - 1];
+    kept->most = TAKE(arena, turns + 1, int);
+    for (int k = 0; k < turns; k++) kept->most[k + 1] = kept->most[k] + sorted[k];
+}
+
+static bool keeps_all(enum schedule_kind kind)
+{
+    return kind == SCHEDULE_GPIPE || kind == SCHEDULE_LOOPED_BFS || kind == SCHEDULE_TOKEN_SLICED;
+}
+
+static void count_kept(struct kept_entry *e, const struct priced *p, struct arena *arena)
+{
+    struct schedule_request r = {.kind = e->kind, .stage_count = p->stage_count, .rank_count = p->rank_count, .virtual_stages = e->turns,
+                                 .slice_count = e->slices, .micro_batches = e->micro_batches, .barrier = true};
+    e->kept = TAKE(arena, p->rank_count, struct kept);
+    for (int rank = 0; rank < p->rank_count; rank++) {
+        e->kept[rank].by_turn = TAKE(arena, e->turns, int);
+        for (int k = 0; k < e->turns; k++) e->kept[rank].by_turn[k] = p->micro_batches;
+        if (keeps_all(e->kind)) sum_up(&e->kept[rank], e->turns, arena);
+    }
+    if (keeps_all(e->kind)) return;
+    struct arena_mark mark = arena_set_mark(arena);
+    int *held = TAKE(arena, e->turns, int), capacity = (last_pass(e->kind) + 1) * e->micro_batches * e->turns * e->slices;
+    struct turn *turns = TAKE(arena, capacity, struct turn);
+    for (int rank = 0; rank < p->rank_count; rank++) {
+        struct turn_list list = {turns, 0, capacity, e->micro_batches};
+        generator_of((int)e->kind)(&list, &r, rank);
+        hold_most(&list, &r, held, e->kept[rank].by_turn);
+        count_before_last_forward(&e->kept[rank], &list, &r, held);
+    }
+    arena_reset(arena, mark);
+    for (int rank = 0; rank < p->rank_count; rank++) sum_up(&e->kept[rank], e->turns, arena);
+}
+
+int kept_further_rounds(const struct priced *p)
+{
+    return p->layout.schedule == SCHEDULE_ZB_V || keeps_all(p->layout.schedule) ? 0 : p->micro_batches - looked_at(p);
+}
+
+const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
+{
+    bool all = keeps_all(p->layout.schedule);
+    struct kept_entry want = {all ? SCHEDULE_GPIPE : p->layout.schedule, p->rank_count, p->layout.virtual_stages,
+                              all ? p->micro_batches : looked_at(p), all ? 1 : p->slice_count, NULL};
+    for (int i = c->count - 1; i >= 0; i--) {
+        struct kept_entry *e = &c->entries[i];
+        if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns && e->micro_batches == want.micro_batches
+            && e->slices == want.slices) return e->kept;
+    }
+    if (c->count == c->capacity) {
+        int capacity = 2 * c->capacity + 256;
+        c->entries = arena_grow(c->arena, c->entries, (size_t)c->count, (size_t)capacity, sizeof *c->entries);
+        c->capacity = capacity;
+    }
+    c->entries[c->count] = want;
+    count_kept(&c->entries[c->count], p, c->arena);
+    return c->entries[c->count++].kept;
+}

@@ -1,0 +1,58 @@
+// A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
+// of paths, against the best plan of any layout. The effort is a number of replays and boxes (0: the search for a plan
+// alone), never a time.
+#include "formulate/graph/objective.h"
+#include "solve/boxes/search.h"
+#include "solve/incumbent/incumbent.h"
+#include "solve/layouts/parts.h"
+
+enum { OPERATIONS = 4 * 1000 * 1000, REPLAYS_LEAST = 10 };
+
+static bool is_told(void *stop) { return *(const volatile int *)stop != 0; }
+
+static bool any_stage_empty(const struct choices *c)
+{
+    for (int s = 0; s < c->priced->stage_count; s++)
+        if (!c->stages[s].count) return true;
+    return false;
+}
+
+static void keep_plan(struct layout_answer *a, const struct choices *c, const int *chosen, int64_t iteration_ns, struct arena *arena)
+{
+    choices_to_plan(&a->plan, c, chosen, iteration_ns, arena);
+}
+
+enum status layout_root(struct layout_answer *a, const struct layouts_context *x, const struct priced *priced, int64_t cutoff_ns,
+                        struct layout_effort effort, struct arena *arena, struct error *err)
+{
+    struct schedule schedule;
+    struct choices choices;
+    struct graph *graph;
+    struct schedule_request request = schedule_request_of(priced);
+    *a = (struct layout_answer){.plan = {.layout = priced->layout}};
+    TRY(schedule_build(&schedule, &request, arena, err));
+    TRY(choices_build(&choices, priced, &schedule, arena, err));
+    if (choices_hopeless_stage(&choices, &a->reason) >= 0 || any_stage_empty(&choices)) {
+        a->finished = a->infeasible = true;
+        return OK;
+    }
+    TRY(objective_batch_graph(&graph, priced, &schedule, arena, err));
+    struct incumbent best = {0};
+    int64_t replays = OPERATIONS / (schedule.operation_count + 1);      // large graphs get fewer
+    replays = replays < effort.replays ? replays + REPLAYS_LEAST : effort.replays;
+    incumbent_search(&best, &choices, graph, (uint64_t)x->settings->seed, replays, is_told, (void *)(uintptr_t)x->stop, arena);
+    if (best.found) keep_plan(a, &choices, best.chosen, best.iteration_ns, arena);
+    if (!effort.boxes) return OK;
+    int64_t target_ns = best.found ? best.iteration_ns : INT64_MAX;
+    if (cutoff_ns > 0 && cutoff_ns < target_ns) target_ns = cutoff_ns;
+    struct box_search_settings settings = {.target_ns = target_ns, .gap = x->settings->gap, .boxes_max = effort.boxes, .should_stop = is_told,
+                                           .argument = (void *)(uintptr_t)x->stop};
+    struct box_search_result r;
+    box_search(&r, &choices, graph, &settings, arena);
+    if (r.found_better) keep_plan(a, &choices, r.found, r.best_ns, arena);
+    a->finished = r.finished;
+    a->infeasible = r.finished && r.best_ns == INT64_MAX;
+    a->bound_ns = r.bound_ns;
+    a->plan.effort.boxes = r.boxes;
+    return OK;
+}

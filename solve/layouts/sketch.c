@@ -1,0 +1,186 @@
+// The prices that a layout's bounds read, taken out of its priced document: layers priced alike are gathered, and of what a
+// plan may choose (groups, options, slices) the least is kept.
+#include <string.h>
+
+#include "solve/layouts/bound.h"
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t of_slices(const int64_t *prices, const struct priced *p, int group)
+{
+    int64_t sum = 0;
+    for (int slice = 0; slice < p->slice_count; slice++) sum += prices[slice * p->group_count + group];
+    return sum;
+}
+
+static int64_t of_one_slice(const int64_t *prices, const struct priced *p, int group)
+{
+    int64_t least = INT64_MAX;
+    for (int slice = 0; slice < p->slice_count; slice++) least = smaller(least, prices[slice * p->group_count + group]);
+    return least;
+}
+
+static struct layer_terms terms_of(const struct priced *p, int run, int g)
+{
+    const struct priced_run *r = &p->runs[run];
+    struct layer_terms t = {.forward_ns = of_slices(r->forward_ns, p, g), .backward_ns = of_slices(r->backward_ns, p, g),
+                            .weight_ns = r->weight_ns[g], .optimizer_ns = r->optimizer_ns[g], .sync_ns = INT64_MAX,
+                            .selective_ns = of_slices(r->selective_ns, p, g), .full_ns = of_slices(r->full_ns, p, g)};
+    for (int option = 0; option < p->gradient_option_count; option++) t.sync_ns = smaller(t.sync_ns, r->sync_ns[option][g]);
+    return t;
+}
+
+static struct layer_room room_of(const struct priced *p, int run)
+{
+    const struct priced_run *r = &p->runs[run];
+    struct layer_room room = {.fixed_bytes = r->weight_bytes + r->gradient_bytes + r->optimizer_bytes};
+    for (int mode = 0; mode < 3; mode++) {
+        int real = r->recomputable ? mode : 0;
+        room.stash_bytes[mode] = r->stash_bytes[real];
+        room.working_bytes[mode] = r->working_bytes[real];
+    }
+    return room;
+}
+
+static bool usable(const struct priced *p, int g) { return !p->groups[g].excluded && p->groups[g].slots > 0; }
+
+static bool same_numbers(const void *a, const void *b, size_t size) { return !memcmp(a, b, size); }
+
+static bool runs_alike(const struct priced *p, int a, int b)
+{
+    if (a == b) return true;
+    struct layer_room x = room_of(p, a), y = room_of(p, b);
+    if (p->runs[a].recomputable != p->runs[b].recomputable || !same_numbers(&x, &y, sizeof x)) return false;
+    for (int g = 0; g < p->group_count; g++) {
+        struct layer_terms u = terms_of(p, a, g), v = terms_of(p, b, g);
+        if (usable(p, g) && !same_numbers(&u, &v, sizeof u)) return false;
+    }
+    return true;
+}
+
+static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
+
+// The run whose layers take the most time together.
+static int main_run(const struct priced *p, int g)
+{
+    int best = 0;
+    int64_t most = -1;
+    for (int r = 0; r < p->run_count; r++) {
+        struct layer_terms t = terms_of(p, r, g);
+        if (p->runs[r].count * pass_ns(&t) > most) most = p->runs[r].count * pass_ns(&t), best = r;
+    }
+    return best;
+}
+
+static void gather_layers(struct layout_sketch *s, const struct priced *p, int run)
+{
+    int last = p->run_count - 1;
+    s->main_count = 0;
+    for (int r = 0; r <= last; r++) s->main_count += runs_alike(p, r, run) ? p->runs[r].count : 0;
+    s->other_count = p->layer_count - s->main_count;
+    s->has_first = !runs_alike(p, 0, run);
+    s->has_last = !runs_alike(p, last, run);
+    s->only_ends = s->other_count == s->has_first + s->has_last;
+    s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
+    s->selective = p->recompute[RECOMPUTE_SELECTIVE] && p->runs[run].recomputable;
+    s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
+    s->partly = p->recompute[RECOMPUTE_FIRST_LAYERS] && p->runs[run].recomputable;
+}
+
+static void gather_group(struct layout_sketch *s, const struct priced *p, int run, int g)
+{
+    const struct priced_group *from = &p->groups[g];
+    struct group_terms *to = &s->groups[s->group_count++];
+    *to = (struct group_terms){.slots = from->slots, .limit_bytes = from->memory_limit_bytes, .constant_bytes = from->constant_bytes,
+                               .sync_constant_ns = INT64_MAX, .main = terms_of(p, run, g), .first = terms_of(p, 0, g),
+                               .last = terms_of(p, p->run_count - 1, g)};
+    for (int option = 0; option < p->gradient_option_count; option++)
+        to->sync_constant_ns = smaller(to->sync_constant_ns, from->sync_constant_ns[option]);
+    for (int r = 0; r < p->run_count; r++) {
+        s->fill_ns = smaller(s->fill_ns, of_one_slice(p->runs[r].forward_ns, p, g));
+        s->drain_ns = smaller(s->drain_ns, of_one_slice(p->runs[r].backward_ns, p, g));
+    }
+    s->fill_main_ns = smaller(s->fill_main_ns, of_one_slice(p->runs[run].forward_ns, p, g));
+    s->drain_main_ns = smaller(s->drain_main_ns, of_one_slice(p->runs[run].backward_ns, p, g));
+    s->fill_first_ns = smaller(s->fill_first_ns, of_one_slice(p->runs[0].forward_ns, p, g));
+    s->drain_first_ns = smaller(s->drain_first_ns, of_one_slice(p->runs[0].backward_ns, p, g));
+}
+
+static int64_t all_passes_ns(const struct priced *p)
+{
+    int64_t sum = 0;
+    for (int r = 0; r < p->run_count; r++) {
+        int64_t least = INT64_MAX;
+        for (int g = 0; g < p->group_count; g++) {
+            struct layer_terms t = terms_of(p, r, g);
+            if (usable(p, g)) least = smaller(least, pass_ns(&t));
+        }
+        sum += p->runs[r].count * least;
+    }
+    return sum;
+}
+
+// Least of a table of transfers: all parts of one slice; what keeps one end busy, of all slices.
+static void least_transfer(const struct priced *p, const int64_t *prices, int64_t *all_ns, int64_t *blocking_ns)
+{
+    int64_t blocking = 0;
+    for (int slice = 0; slice < p->slice_count; slice++) {
+        int64_t least = INT64_MAX;
+        for (int from = 0; from < p->group_count; from++)
+            for (int to = 0; to < p->group_count; to++) {
+                const int64_t *parts = prices + (size_t)((slice * p->group_count + from) * p->group_count + to) * PART_COUNT;
+                if (!usable(p, from) || !usable(p, to) || parts[0] == PRICE_NONE) continue;
+                *all_ns = smaller(*all_ns, parts[PART_BLOCKING] + parts[PART_LINK] + parts[PART_DELAY] + 2 * parts[PART_OVERHEAD]);
+                least = smaller(least, parts[PART_BLOCKING] + parts[PART_OVERHEAD]);
+            }
+        blocking += least == INT64_MAX ? 0 : least;
+    }
+    *blocking_ns = smaller(*blocking_ns, blocking);
+}
+
+static void gather_transfers(struct layout_sketch *s, const struct priced *p)
+{
+    s->send_forward_ns = s->send_backward_ns = s->block_forward_ns = s->block_backward_ns = s->message_bytes = INT64_MAX;
+    for (int c = 0; c < p->cut_count; c++) {
+        least_transfer(p, p->cuts[c].forward_ns, &s->send_forward_ns, &s->block_forward_ns);
+        for (int option = 0; option < p->boundary_option_count; option++)
+            least_transfer(p, p->cuts[c].backward_ns[option], &s->send_backward_ns, &s->block_backward_ns);
+        s->message_bytes = smaller(s->message_bytes, p->cuts[c].message_bytes);
+    }
+    int64_t *all[] = {&s->send_forward_ns, &s->send_backward_ns, &s->block_forward_ns, &s->block_backward_ns, &s->message_bytes};
+    for (size_t i = 0; i < ARRAY_LENGTH(all); i++)
+        if (*all[i] == INT64_MAX) *all[i] = 0;
+}
+
+bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_cache *kept, const char **why)
+{
+    const struct layout *l = &p->layout;
+    int64_t slots = 0;
+    int any = -1;
+    *s = (struct layout_sketch){.priced = p, .ranks = p->rank_count, .stages = p->stage_count, .turns = l->virtual_stages,
+                                .micro_batches = p->micro_batches, .joint = !schedule_splits_backward(l->schedule),
+                                .local = l->local_loss_every > 0, .barrier = l->barrier, .overlapped = l->gradient_sync == SYNC_OVERLAPPED,
+                                .fill_ns = INT64_MAX, .fill_main_ns = INT64_MAX, .fill_first_ns = INT64_MAX,
+                                .drain_ns = INT64_MAX, .drain_main_ns = INT64_MAX, .drain_first_ns = INT64_MAX};
+    for (int g = 0; g < p->group_count; g++) {
+        if (!usable(p, g)) {
+            if (p->groups[g].excluded && slots == 0) *why = p->groups[g].excluded;
+            continue;
+        }
+        if (any < 0) gather_layers(s, p, main_run(p, g)), any = main_run(p, g);
+        gather_group(s, p, any, g);
+        slots += p->groups[g].slots;
+    }
+    if (slots < p->rank_count) {
+        if (any >= 0) *why = "the node groups have room for fewer ranks";
+        return false;
+    }
+    if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
+    s->all_ns = all_passes_ns(p);
+    gather_transfers(s, p);
+    s->kept = kept_by_ranks(kept, p);
+    int64_t loads = s->ranks * ((int64_t)s->main_count + 1);
+    if (loads > kept->load_capacity) kept->loads = TAKE(kept->arena, 2 * loads, int64_t), kept->load_capacity = 2 * loads;
+    s->loads = kept->loads;
+    return true;
+}

@@ -1,0 +1,347 @@
+// What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds, solve one layout. An
+// answer is a function of its request alone, so that it does not matter which worker gives it.
+#include <ctype.h>
+#include <string.h>
+
+#include "solve/layouts/parts.h"
+
+enum status layout_price(struct priced *priced, const struct problem *problem, const struct layout *layout, struct arena *arena, struct error *err)
+{
+    struct problem one = problem_with_layout(problem, layout);
+    return price_terms(priced, &one, arena, err);
+}
+
+// ---- scanning
+
+static bool is_part_of_word(const char *c)
+{
+    return isalnum((unsigned char)*c) || *c == '_' || *c == '-' || (*c == '.' && isdigit((unsigned char)c[1]));
+}
+
+// Numbers that stand alone are left out; those of names (v100-32gb, bf16) stay.
+static const char *without_figures(const char *text, struct arena *arena)
+{
+    char *copy = TAKE(arena, 3 * strlen(text) + 1, char), *to = copy;
+    while (*text) {
+        const char *end = text;
+        bool digits = false, letters = false;
+        for (; is_part_of_word(end); end++) {
+            digits = digits || isdigit((unsigned char)*end);
+            letters = letters || isalpha((unsigned char)*end);
+        }
+        if (end == text) end++;
+        bool figure = digits && !letters;
+        size_t length = figure ? 3 : (size_t)(end - text);
+        memcpy(to, figure ? "..." : text, length);
+        to += length;
+        text = end;
+    }
+    *to = '\0';
+    return copy;
+}
+
+// A reason without its figures and without the file's name, so that like ones are counted together.
+const char *layouts_plain_reason(const char *text, const struct problem *problem, struct arena *arena)
+{
+    const char *files[] = {problem->job.document.path ? problem->job.document.path : "job", problem->model.document.path ? problem->model.document.path : "model"};
+    for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+        size_t length = strlen(files[i]);
+        if (!strncmp(text, files[i], length) && !strncmp(text + length, ": ", 2)) text += length + 2;
+    }
+    return without_figures(text, arena);
+}
+
+struct scan {
+    const struct problem *problem;
+    int64_t first, end;
+    struct layouts found;               // reasons only
+    struct message *values;
+    struct price_cache cache;
+    struct kept_cache kept;
+    struct layout refused;              // the last one, and why
+    int refusal;                        // -1: none yet
+    const volatile int *stop;
+    struct arena *arena;
+};
+
+// What model and job refuse does not depend on these switches.
+static bool refused_alike(const struct layout *a, const struct layout *b)
+{
+    struct layout x = *a;
+    x.zero = b->zero, x.gradient_sync = b->gradient_sync, x.offload_optimizer = b->offload_optimizer, x.barrier = b->barrier;
+    x.fused_embedding_sync = b->fused_embedding_sync;
+    return layout_equal(&x, b);
+}
+
+static int refuse(struct scan *s, const struct layout *layout, const char *text)
+{
+    struct arena_mark mark = arena_set_mark(s->arena);
+    const char *plain = layouts_plain_reason(text, s->problem, s->arena);
+    bool known = layouts_reason_known(&s->found, FATE_REFUSED, plain);
+    int reason = layouts_reason(&s->found, FATE_REFUSED, plain, s->arena);
+    if (known) arena_reset(s->arena, mark);
+    if (layout) s->refused = *layout, s->refusal = reason;
+    return reason;
+}
+
+static int scan_layout(struct scan *s, const struct layout *layout, int64_t *value)
+{
+    struct error err = {0};
+    struct layout_sketch sketch;
+    const char *why = NULL;
+    struct problem one;
+    *value = 0;
+    if (s->refusal >= 0 && refused_alike(&s->refused, layout)) return s->refusal;
+    one = problem_with_layout(s->problem, layout);
+    if (problem_check_layout(&one, &err) != OK) return refuse(s, layout, err.text);
+    const struct priced *priced = price_cached(&s->cache, layout, &why);
+    if (!priced || !layout_sketch(&sketch, priced, &s->kept, &why)) return refuse(s, NULL, why);
+    *value = layout_missing_bytes(&sketch);
+    if (*value > 0) return layouts_reason(&s->found, FATE_MEMORY, "its layers do not fit on the devices, whatever is recomputed", s->arena);
+    *value = layout_average_bound(&sketch);
+    return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
+}
+
+static bool scan_visit(void *argument, int64_t number, const struct layout *layout)
+{
+    struct scan *s = argument;
+    if (number >= s->end || *s->stop) return false;        // what is cut short is no answer
+    if (number < s->first) return true;
+    int64_t value;
+    int reason = scan_layout(s, layout, &value);
+    message_put_count(s->values, reason);
+    message_put_count(s->values, value);
+    return true;
+}
+
+static void put_text(struct message *m, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    message_put_count(m, (int64_t)length);
+    message_put(m, text, length);
+}
+
+static const char *get_text(struct message *m, struct arena *arena)
+{
+    int length = message_get_length(m, 1);
+    char *text = arena_take(arena, (size_t)length + 1, 1);
+    message_get(m, text, (size_t)length);
+    return text;
+}
+
+static void serve_scan(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
+{
+    struct message values;
+    message_begin(&values, arena);
+    struct scan s = {.problem = c->problem, .values = &values, .refusal = -1, .kept = {.arena = arena}, .stop = c->stop, .arena = arena};
+    struct arena prices;
+    arena_open(&prices, arena->exit);
+    price_cache_open(&s.cache, c->problem, &prices, arena);
+    s.first = message_get_count(in);
+    s.end = message_get_count(in);
+    s.found.reasons = TAKE(arena, LAYOUTS_REASONS_MAX, struct layouts_reason);
+    struct space_limits limits = problem_space_limits(c->problem);
+    space_each(&c->problem->job.space, &limits, scan_visit, &s);
+    message_put_count(out, s.found.reason_count);
+    for (int i = 0; i < s.found.reason_count; i++) {
+        message_put_count(out, s.found.reasons[i].fate);
+        put_text(out, s.found.reasons[i].text);
+    }
+    message_put(out, values.bytes, values.used);
+    arena_close(&prices);
+}
+
+void request_scan(struct message *m, int64_t first, int64_t end)
+{
+    message_put_count(m, REQUEST_SCAN);
+    message_put_count(m, first);
+    message_put_count(m, end);
+}
+
+bool answer_scan(struct message *m, struct layouts *l, int64_t first, int64_t end, struct arena *arena)
+{
+    int known[LAYOUTS_REASONS_MAX], count = (int)message_get_count(m);
+    if (m->broken || count < 0 || count > LAYOUTS_REASONS_MAX) return false;
+    for (int i = 0; i < count; i++) {
+        enum layout_fate fate = (enum layout_fate)message_get_count(m);
+        known[i] = layouts_reason(l, fate, get_text(m, arena), arena);
+    }
+    for (int64_t i = first; i < end && !m->broken; i++) {
+        int64_t reason = message_get_count(m);
+        l->value[i] = message_get_count(m);
+        if (reason < 0 || reason >= count) return false;
+        l->reason[i] = (uint16_t)known[reason];
+    }
+    return !m->broken;
+}
+
+// ---- sharpening
+
+void request_sharpen(struct message *m, const struct layout *const *layouts, int count)
+{
+    message_put_count(m, REQUEST_SHARPEN);
+    message_put_count(m, count);
+    for (int i = 0; i < count; i++) message_put(m, layouts[i], sizeof *layouts[i]);
+}
+
+static void serve_sharpen(const struct layouts_context *c, struct message *in, struct message *out, struct arena *arena)
+{
+    int count = message_get_length(in, sizeof(struct layout));
+    struct arena turns;
+    arena_open(&turns, arena->exit);
+    struct kept_cache kept = {.arena = &turns};
+    for (int i = 0; i < count; i++) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct layout layout;
+        struct priced priced;
+        struct layout_sketch sketch;
+        struct error err = {0};
+        const char *why;
+        message_get(in, &layout, sizeof layout);
+        bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK && layout_sketch(&sketch, &priced, &kept, &why);
+        int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
+        arena_reset(arena, mark);
+        message_put_count(out, bound_ns);
+    }
+    arena_close(&turns);
+}
+
+bool answer_sharpen(struct message *m, int64_t *bounds_ns, int count)
+{
+    for (int i = 0; i < count; i++) bounds_ns[i] = message_get_count(m);
+    return !m->broken;
+}
+
+// ---- solving
+
+void request_look(struct message *m, enum layouts_request request, const struct layout *layout, int64_t cutoff_ns, double seconds)
+{
+    message_put_count(m, request);
+    message_put(m, layout, sizeof *layout);
+    message_put_count(m, cutoff_ns);
+    message_put(m, &seconds, sizeof seconds);
+}
+
+// A plan's arrays after its plain fields; names are put in again from the problem.
+static void put_plan(struct message *m, const struct plan *p, int slices)
+{
+    message_put(m, p, sizeof *p);
+    message_put_count(m, slices);
+    message_put(m, p->boundary_options, (size_t)p->boundary_option_count * sizeof *p->boundary_options);
+    message_put(m, p->gradient_options, (size_t)p->gradient_option_count * sizeof *p->gradient_options);
+    message_put(m, p->stages, (size_t)p->stage_count * sizeof *p->stages);
+    for (int s = 0; s < p->stage_count && slices > 1; s++)
+        message_put(m, p->stages[s].slices, (size_t)(slices - 1) * sizeof(struct plan_slice));
+    if (p->ranks) message_put(m, p->ranks, (size_t)p->layout.pipeline * sizeof *p->ranks);
+}
+
+static void *get_array(struct message *m, int count, size_t size, struct arena *arena)
+{
+    bool fits = count >= 0 && (uint64_t)count <= (m->used - m->read) / size;
+    if (!fits) m->broken = true;
+    void *array = arena_take(arena, fits ? (size_t)count : 0, size);
+    if (fits) message_get(m, array, (size_t)count * size);
+    return array;
+}
+
+static void get_plan(struct message *m, struct plan *p, const struct problem *problem, struct arena *arena)
+{
+    message_get(m, p, sizeof *p);
+    int slices = (int)message_get_count(m);
+    p->name = problem->name;
+    p->group_count = problem->cluster.group_count;
+    p->group_names = TAKE(arena, p->group_count, const char *);
+    p->group_gpus = TAKE(arena, p->group_count, const char *);
+    for (int g = 0; g < p->group_count; g++)
+        p->group_names[g] = problem->cluster.groups[g].name, p->group_gpus[g] = problem->cluster.groups[g].gpu;
+    p->boundary_options = get_array(m, p->boundary_option_count, sizeof *p->boundary_options, arena);
+    p->gradient_options = get_array(m, p->gradient_option_count, sizeof *p->gradient_options, arena);
+    p->stages = get_array(m, p->stage_count, sizeof *p->stages, arena);
+    for (int s = 0; s < p->stage_count && slices > 1 && !m->broken; s++)
+        p->stages[s].slices = get_array(m, slices - 1, sizeof(struct plan_slice), arena);
+    if (p->ranks) p->ranks = get_array(m, p->layout.pipeline, sizeof *p->ranks, arena);
+    p->document = (struct document){0};
+}
+
+static void solve_settings_of(struct solve_settings *settings, const struct layouts_context *c)
+{
+    *settings = *c->settings;
+    settings->threads = 1;
+    settings->whole_batch = true;
+    settings->progress = settings->alternatives = 0;
+    settings->program_path = settings->map_path = NULL;
+}
+
+static enum status look(struct layout_answer *a, const struct layouts_context *c, enum layouts_request request, struct message *in,
+                        struct arena *arena, struct error *err)
+{
+    struct layout layout;
+    struct priced *priced = TAKE(arena, 1, struct priced);
+    struct problem *one = TAKE(arena, 1, struct problem);
+    struct solve_settings settings;
+    struct solve_result r;
+    solve_settings_of(&settings, c);
+    message_get(in, &layout, sizeof layout);
+    int64_t cutoff_ns = message_get_count(in);
+    message_get(in, &settings.time_limit_s, sizeof settings.time_limit_s);
+    *one = problem_with_layout(c->problem, &layout);
+    TRY(price_problem(priced, one, arena, err));
+    // The first plan of all is any; a scout looks for a plan; the first look is short; the second is boxes alone, which end where the program is small;
+    // then the whole of solving.
+    static const struct layout_effort efforts[] = {
+        [REQUEST_FIRST] = {20, 0}, [REQUEST_SCOUT] = {200, 0}, [REQUEST_ROOT] = {200, 1}, [REQUEST_SOLVE] = {100, 400},
+    };
+    struct layout_effort effort = efforts[request];
+    TRY(layout_root(a, c, priced, cutoff_ns, effort, arena, err));
+    if (request != REQUEST_SOLVE || a->finished || *c->stop) return OK;
+    settings.cutoff_ns = cutoff_ns;
+    TRY(solve_run(&r, priced, &settings, NULL, c->stop, arena, err));
+    *a = (struct layout_answer){.finished = r.finished, .infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, .reason = r.plan.reason,
+                                .bound_ns = r.plan.bound_ns, .plan = r.plan, .sidelined = r.sidelined};
+    return OK;
+}
+
+static void serve_look(const struct layouts_context *c, enum layouts_request request, struct message *in, struct message *out, struct arena *arena)
+{
+    struct layout_answer a = {0};
+    struct error err = {0};
+    enum status status = look(&a, c, request, in, arena, &err);
+    message_put_count(out, status == OK);
+    put_text(out, status == OK ? a.reason : err.text);
+    if (status != OK) return;
+    message_put_count(out, a.finished);
+    message_put_count(out, a.infeasible);
+    message_put_count(out, a.bound_ns);
+    put_text(out, a.sidelined);
+    put_plan(out, &a.plan, a.plan.layout.slice_count);
+}
+
+bool answer_look(struct message *m, struct layout_answer *a, const struct problem *problem, struct arena *arena)
+{
+    *a = (struct layout_answer){0};
+    bool well = message_get_count(m) && !m->broken;
+    a->reason = get_text(m, arena);
+    if (!well) return false;
+    a->finished = message_get_count(m);
+    a->infeasible = message_get_count(m);
+    a->bound_ns = message_get_count(m);
+    a->sidelined = get_text(m, arena);
+    if (!*a->sidelined) a->sidelined = NULL;
+    get_plan(m, &a->plan, problem, arena);
+    a->plan.reason = NULL;
+    return !m->broken;
+}
+
+void layouts_serve(void *context, struct message *in, struct message *out, struct arena *arena)
+{
+    const struct layouts_context *c = context;
+    enum layouts_request request = (enum layouts_request)message_get_count(in);
+    switch (request) {
+    case REQUEST_SCAN: serve_scan(c, in, out, arena); break;
+    case REQUEST_SHARPEN: serve_sharpen(c, in, out, arena); break;
+    case REQUEST_FIRST:
+    case REQUEST_SCOUT:
+    case REQUEST_ROOT:
+    case REQUEST_SOLVE: serve_look(c, request, in, out, arena); break;
+    }
+}

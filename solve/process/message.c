@@ -1,0 +1,44 @@
+#include "solve/process/message.h"
+
+#include <string.h>
+
+void message_begin(struct message *m, struct arena *arena) { *m = (struct message){.arena = arena}; }
+
+void message_put(struct message *m, const void *bytes, size_t size)
+{
+    if (m->used + size > m->capacity) {
+        size_t capacity = 2 * (m->used + size) + 1024;
+        m->bytes = arena_grow(m->arena, m->bytes, m->used, capacity, 1);
+        m->capacity = capacity;
+    }
+    if (size) memcpy(m->bytes + m->used, bytes, size);
+    m->used += size;
+}
+
+void message_put_count(struct message *m, int64_t value) { message_put(m, &value, sizeof value); }
+
+void message_get(struct message *m, void *bytes, size_t size)
+{
+    if (m->broken || size > m->used - m->read) {
+        m->broken = true;
+        if (size) memset(bytes, 0, size);
+        return;
+    }
+    if (size) memcpy(bytes, m->bytes + m->read, size);
+    m->read += size;
+}
+
+int64_t message_get_count(struct message *m)
+{
+    int64_t value;
+    message_get(m, &value, sizeof value);
+    return value;
+}
+
+int message_get_length(struct message *m, size_t element_size)
+{
+    int64_t length = message_get_count(m);
+    if (!m->broken && length >= 0 && (uint64_t)length <= (m->used - m->read) / element_size) return (int)length;
+    m->broken = true;
+    return 0;
+}

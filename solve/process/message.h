@@ -1,0 +1,27 @@
+// Bytes between processes of one machine: what is put in one order is got in the same. A message that ends too early sets
+// `broken` and yields zeros; nobody trusts lengths from the other side beyond what is there.
+#ifndef PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
+#define PLUMBLINE_SOLVE_PROCESS_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "data/base/arena.h"
+
+struct message {
+    char *bytes;
+    size_t used, capacity, read;
+    bool broken;
+    struct arena *arena;
+};
+
+void message_begin(struct message *m, struct arena *arena);
+void message_put(struct message *m, const void *bytes, size_t size);
+void message_put_count(struct message *m, int64_t value);
+void message_get(struct message *m, void *bytes, size_t size);
+int64_t message_get_count(struct message *m);
+// An array's length, at most what the rest of the message can hold.
+int message_get_length(struct message *m, size_t element_size);
+
+#endif

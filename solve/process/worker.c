@@ -1,0 +1,262 @@
+#include "solve/process/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct worker {
+    pid_t process;          // 0: none
+    int to, from;           // pipes
+    int request;            // at work on, -1
+    int told;               // of the pool's messages
+    char *answer;           // what has come so far, the length first
+    size_t have, capacity;
+    double since_s;
+};
+
+struct worker_pool {
+    struct worker_settings settings;
+    struct worker *workers;
+    const struct message **told;
+    int told_count, told_capacity;
+    struct arena *arena;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t n = write(file, bytes, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        bytes += n, size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool read_all(int file, char *bytes, size_t size)
+{
+    while (size) {
+        ssize_t n = read(file, bytes, size);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return false;
+        bytes += n, size -= (size_t)n;
+    }
+    return true;
+}
+
+// ---- inside the worker
+
+static void serve_one(const struct worker_settings *s, int in, int out)
+{
+    struct arena arena;
+    jmp_buf exhausted;
+    arena_open(&arena, &exhausted);
+    if (setjmp(exhausted)) _exit(3);
+    struct message request, answer;
+    message_begin(&request, &arena);
+    message_begin(&answer, &arena);
+    char wants_answer;
+    if (!read_all(in, &wants_answer, 1) || !read_all(in, (char *)&request.used, sizeof request.used)) _exit(0);
+    request.bytes = arena_take(&arena, request.used, 1);
+    if (!read_all(in, request.bytes, request.used)) _exit(0);
+    s->run(s->context, &request, wants_answer ? &answer : NULL, &arena);
+    if (wants_answer && (!write_all(out, (char *)&answer.used, sizeof answer.used) || !write_all(out, answer.bytes, answer.used))) _exit(0);
+    arena_close(&arena);
+}
+
+static void silence_file(int file)
+{
+    int nothing = open("/dev/null", O_WRONLY);
+    if (nothing >= 0) dup2(nothing, file);
+}
+
+// The signals that ask the program to stop are the parent's to answer; GLPK's dying words are not the user's concern.
+static void serve(const struct worker_pool *pool, int in, int out)
+{
+    const struct worker_settings *s = &pool->settings;
+    jmp_buf exhausted;
+    if (setjmp(exhausted)) _exit(3);
+    pool->arena->exit = &exhausted;     // what was the parent's must not lead back into the parent's frames
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, usual = {.sa_handler = SIG_DFL};
+    sigaction(SIGINT, &ignore, NULL);
+    sigaction(SIGTERM, &usual, NULL);
+    sigaction(SIGPIPE, &usual, NULL);
+    silence_file(STDOUT_FILENO);
+    silence_file(STDERR_FILENO);
+    if (s->memory_limit_bytes > 0) {
+        struct rlimit limit = {(rlim_t)s->memory_limit_bytes, (rlim_t)s->memory_limit_bytes};
+        setrlimit(RLIMIT_AS, &limit);
+    }
+    struct rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    for (;;) serve_one(s, in, out);
+}
+
+// ---- the parent
+
+static void end_worker(struct worker *w)
+{
+    if (!w->process) return;
+    kill(w->process, SIGKILL);
+    while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR) continue;
+    close(w->to);
+    close(w->from);
+    *w = (struct worker){.request = -1, .answer = w->answer, .capacity = w->capacity};
+}
+
+static void close_others(const struct worker_pool *pool)
+{
+    for (int i = 0; i < pool->settings.count; i++)
+        if (pool->workers[i].process) close(pool->workers[i].to), close(pool->workers[i].from);
+}
+
+static bool start_worker(struct worker_pool *pool, struct worker *w)
+{
+    int to[2], from[2];
+    if (pipe(to)) return false;
+    if (pipe(from)) return close(to[0]), close(to[1]), false;
+    fflush(stdout);
+    fflush(stderr);
+    pid_t process = fork();
+    if (process == 0) {
+        close_others(pool);
+        close(to[1]);
+        close(from[0]);
+        serve(pool, to[0], from[1]);
+    }
+    close(to[0]);
+    close(from[1]);
+    if (process < 0) return close(to[1]), close(from[0]), false;
+    *w = (struct worker){.process = process, .to = to[1], .from = from[0], .request = -1, .told = pool->told_count,
+                         .answer = w->answer, .capacity = w->capacity};
+    return true;
+}
+
+static void close_pool(void *pool) { worker_pool_close(pool); }
+
+enum status worker_pool_open(struct worker_pool **pool, const struct worker_settings *settings, struct arena *arena, struct error *err)
+{
+    struct worker_pool *p = *pool = TAKE(arena, 1, struct worker_pool);
+    p->settings = *settings;
+    p->workers = TAKE(arena, settings->count, struct worker);
+    p->arena = arena;
+    arena_defer(arena, close_pool, p);
+    for (int i = 0; i < settings->count; i++) {
+        p->workers[i].request = -1;
+        if (!start_worker(p, &p->workers[i])) return fail(err, SYSTEM, "a worker process cannot be started: %s", strerror(errno));
+    }
+    return OK;
+}
+
+void worker_pool_close(struct worker_pool *pool)
+{
+    for (int i = 0; i < pool->settings.count; i++) end_worker(&pool->workers[i]);
+}
+
+void worker_pool_tell(struct worker_pool *pool, const struct message *message)
+{
+    if (pool->told_count == pool->told_capacity) {
+        int capacity = 2 * pool->told_capacity + 64;
+        pool->told = arena_grow(pool->arena, pool->told, (size_t)pool->told_count, (size_t)capacity, sizeof(struct message *));
+        pool->told_capacity = capacity;
+    }
+    pool->told[pool->told_count++] = message;
+}
+
+static bool send(const struct worker *w, const struct message *m, char wants_answer)
+{
+    return write_all(w->to, &wants_answer, 1) && write_all(w->to, (const char *)&m->used, sizeof m->used) && write_all(w->to, m->bytes, m->used);
+}
+
+static bool hand_out(struct worker_pool *pool, struct worker *w, const struct message *request, int index)
+{
+    if (!w->process && !start_worker(pool, w)) return false;
+    w->request = index;
+    w->have = 0;
+    w->since_s = now_s();
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    sigaction(SIGPIPE, &ignore, &before);
+    bool sent = true;
+    while (sent && w->told < pool->told_count) sent = send(w, pool->told[w->told++], 0);
+    sent = sent && send(w, request, 1);
+    sigaction(SIGPIPE, &before, NULL);
+    return sent;
+}
+
+// 1: the answer is whole; 0: more will come; -1: the worker is gone.
+static int take_in(struct worker *w, struct arena *arena)
+{
+    if (w->capacity - w->have < 65536) {
+        size_t capacity = 2 * w->capacity + 131072;
+        w->answer = arena_grow(arena, w->answer, w->have, capacity, 1);
+        w->capacity = capacity;
+    }
+    ssize_t n = read(w->from, w->answer + w->have, w->capacity - w->have);
+    if (n < 0 && errno == EINTR) return 0;
+    if (n <= 0) return -1;
+    w->have += (size_t)n;
+    size_t size;
+    if (w->have < sizeof size) return 0;
+    memcpy(&size, w->answer, sizeof size);
+    return w->have - sizeof size >= size;
+}
+
+static void settle_answer(struct worker *w, struct message *answers, bool whole, struct arena *arena)
+{
+    struct message *answer = &answers[w->request];
+    message_begin(answer, arena);
+    if (whole) message_put(answer, w->answer + sizeof(size_t), w->have - sizeof(size_t));
+    else answer->broken = true;
+    w->request = -1;
+}
+
+bool worker_pool_run(struct worker_pool *pool, struct message *requests, int count, struct message *answers,
+                     bool (*stop_asked)(void *), void *argument, const char **why, struct arena *arena)
+{
+    struct pollfd *files = TAKE(arena, pool->settings.count, struct pollfd);
+    for (int next = 0, left = count; left > 0;) {
+        for (int i = 0; i < pool->settings.count; i++) {
+            struct worker *w = &pool->workers[i];
+            if (w->request < 0 && next < count && !hand_out(pool, w, &requests[next], next)) {
+                w->request = next;
+                settle_answer(w, answers, false, arena);
+                end_worker(w);
+                *why = "a worker process could not be started or fed";
+                left--;
+            }
+            if (w->request == next) next++;
+            else if (next < count && answers[next].broken) next++;
+            files[i] = (struct pollfd){.fd = w->request < 0 ? -1 : w->from, .events = POLLIN};
+        }
+        if (stop_asked && stop_asked(argument)) return worker_pool_close(pool), false;
+        if (poll(files, (nfds_t)pool->settings.count, 20) < 0 && errno != EINTR) return worker_pool_close(pool), false;
+        for (int i = 0; i < pool->settings.count; i++) {
+            struct worker *w = &pool->workers[i];
+            if (w->request < 0) continue;
+            int state = files[i].revents ? take_in(w, pool->arena) : 0;
+            bool silent = pool->settings.silence_limit_s > 0 && now_s() - w->since_s > pool->settings.silence_limit_s;
+            if (!state && !silent) continue;
+            if (state <= 0) *why = silent ? "a worker process hung" : "a worker process died";
+            settle_answer(w, answers, state > 0, arena);
+            if (state <= 0) end_worker(w);
+            left--;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,230 @@
+// A plan as Megatron-LM flags: a bash array to be sourced. What the flags cannot say follows as comments, so that nobody
+// believes a plan was handed over that was not. Layout grammar: stages separated by '|', E embedding, t decoder layer,
+// L loss, x*n repeats; one E first, one L last. Stage k of V p is chunk k / p of pipeline rank k mod p, as here.
+#include <inttypes.h>
+
+#include "solve/report/megatron.h"
+
+static char letter_of(const struct megatron *e, int layer)
+{
+    const struct model *model = e->problem ? &e->problem->model : NULL;
+    char by_place = layer == 0 ? 'E' : layer == e->layer_count - 1 ? 'L' : 't';
+    if (!model) return by_place;
+    const struct layer_run *run = &model->runs[model_run_of(model, layer)];
+    switch (run->kind) {
+    case LAYER_EMBEDDING: return 'E';
+    case LAYER_BLOCK: case LAYER_MOE: return 't';
+    case LAYER_MEMORY: return '?';
+    case LAYER_HEAD: return 'L';
+    case LAYER_MEASURED: return run->recomputable ? 't' : by_place == 't' ? '?' : by_place;
+    }
+    return '?';
+}
+
+static void find_experts(struct megatron *e)
+{
+    for (int i = 0; e->problem && i < e->problem->model.run_count; i++) {
+        const struct layer_run *run = &e->problem->model.runs[i];
+        if (run->kind != LAYER_MOE) continue;
+        const struct expert_shape *x = &run->experts;
+        if (!e->experts) e->experts = x;
+        e->experts_differ |= x->experts != e->experts->experts || x->top_k != e->experts->top_k ||
+                             x->ffn != e->experts->ffn || x->shared_ffn != e->experts->shared_ffn;
+    }
+    if (e->experts_differ) e->experts = NULL;
+}
+
+static void count_layers(struct megatron *e, struct arena *arena)
+{
+    const struct plan *plan = e->plan;
+    const struct plan_stage *last = &plan->stages[plan->stage_count - 1];
+    e->layer_count = last->first_layer + last->layer_count;
+    e->blocks = TAKE(arena, plan->stage_count, int);
+    e->holds_embedding = TAKE(arena, plan->stage_count, bool);
+    e->holds_head = TAKE(arena, plan->stage_count, bool);
+    for (int s = 0; s < plan->stage_count; s++)
+        for (int i = 0; i < plan->stages[s].layer_count; i++) {
+            char letter = letter_of(e, plan->stages[s].first_layer + i);
+            e->blocks[s] += letter == 't';
+            e->holds_embedding[s] |= letter == 'E';
+            e->holds_head[s] |= letter == 'L';
+            e->unknown_layers += letter == '?';
+        }
+    e->ends_assumed = !e->problem || !e->holds_embedding[0] || !e->holds_head[plan->stage_count - 1];
+    e->holds_embedding[0] = e->holds_head[plan->stage_count - 1] = true;
+}
+
+static const char *layout_text(const struct megatron *e, struct arena *arena)
+{
+    struct report_out text;
+    report_out_begin(&text, arena);
+    for (int s = 0; s < e->plan->stage_count; s++) {
+        report_print(&text, "%s%s", s ? "|" : "", e->holds_embedding[s] ? "E" : "");
+        if (e->blocks[s] == 1) report_print(&text, "t");
+        if (e->blocks[s] > 1) report_print(&text, "t*%d", e->blocks[s]);
+        if (e->holds_head[s]) report_print(&text, "L");
+    }
+    return text.text;
+}
+
+static void put_count(struct report_out *out, const char *flag, int64_t value)
+{
+    report_print(out, "  --%s %" PRId64 "\n", flag, value);
+}
+static void put_flag(struct report_out *out, const char *flag, bool wanted)
+{
+    if (wanted) report_print(out, "  --%s\n", flag);
+}
+
+static void put_parallel(const struct megatron *e)
+{
+    const struct plan *plan = e->plan;
+    const struct layout *l = &plan->layout;
+    put_count(e->out, "tensor-model-parallel-size", l->tensor);
+    put_count(e->out, "context-parallel-size", l->context);
+    if (l->expert > 1) put_count(e->out, "expert-model-parallel-size", l->expert);
+    put_count(e->out, "pipeline-model-parallel-size", l->pipeline);
+    if (plan->stage_count > 1)
+        report_print(e->out, "  --pipeline-model-parallel-layout '%s'\n", layout_text(e, e->out->arena));
+    put_count(e->out, "micro-batch-size", l->micro_batch);
+    put_count(e->out, "global-batch-size", plan_micro_batches_together(plan) * l->micro_batch);
+    put_flag(e->out, "sequence-parallel", l->sequence_parallel && l->tensor > 1);
+    put_flag(e->out, "use-distributed-optimizer", l->zero >= 1 || l->offload_optimizer);
+    put_flag(e->out, "optimizer-cpu-offload", l->offload_optimizer);
+    put_flag(e->out, "use-precision-aware-optimizer", l->offload_optimizer);    // offloading asks for both
+    put_flag(e->out, "overlap-grad-reduce", l->gradient_sync == SYNC_OVERLAPPED);
+    put_flag(e->out, "attention-backend flash", l->fused_attention);
+}
+
+// Which decoder layers are mixtures: runs of zeros and ones, in the words of --moe-layer-freq.
+static void put_mixture_pattern(const struct megatron *e)
+{
+    const struct model *model = &e->problem->model;
+    const char *before = "";
+    report_print(e->out, "  --moe-layer-freq '(");
+    for (int i = 0; i < model->run_count; i++) {
+        enum layer_kind kind = model->runs[i].kind;
+        if (kind != LAYER_BLOCK && kind != LAYER_MOE) continue;
+        report_print(e->out, "%s[%d]*%d", before, kind == LAYER_MOE, model->runs[i].count);
+        before = "+";
+    }
+    report_print(e->out, ")'\n");
+}
+
+static void put_experts(const struct megatron *e)
+{
+    const struct expert_shape *x = e->experts;
+    if (!x) return;
+    put_count(e->out, "num-experts", x->experts);
+    put_count(e->out, "moe-router-topk", x->top_k);
+    put_count(e->out, "moe-ffn-hidden-size", x->ffn);
+    if (x->shared_ffn) put_count(e->out, "moe-shared-expert-intermediate-size", x->shared_ffn);
+    put_flag(e->out, "moe-token-dispatcher-type alltoall", true);
+    put_mixture_pattern(e);
+}
+
+static void put_model(const struct megatron *e)
+{
+    int blocks = 0;
+    for (int s = 0; s < e->plan->stage_count; s++) blocks += e->blocks[s];
+    put_count(e->out, "num-layers", blocks);
+    if (!e->problem) return;
+    const struct job *job = &e->problem->job;
+    put_count(e->out, "seq-length", job->sequence);
+    put_flag(e->out, "bf16", job->precision == BF16);
+    put_flag(e->out, "fp16", job->precision == FP16);
+    put_flag(e->out, "accumulate-allreduce-grads-in-fp32",
+             job->precision != FP32 && job->gradient_bytes_per_value == 4);
+    if (!e->problem->model.has_shape) return;
+    const struct shape *m = &e->problem->model.shape;
+    put_count(e->out, "max-position-embeddings", m->positions ? m->positions : job->sequence);
+    put_flag(e->out, "position-embedding-type rope", !m->positions);
+    put_count(e->out, "hidden-size", m->hidden);
+    put_count(e->out, "ffn-hidden-size", m->ffn);
+    put_count(e->out, "num-attention-heads", m->heads);
+    if (m->kv_heads != m->heads)
+        report_print(e->out, "  --group-query-attention\n  --num-query-groups %" PRId64 "\n", m->kv_heads);
+    if (m->head_width * m->heads != m->hidden) put_count(e->out, "kv-channels", m->head_width);
+    put_flag(e->out, "swiglu", m->gated_ffn);
+    put_flag(e->out, "normalization RMSNorm", m->rms_norm);
+    put_flag(e->out, "disable-bias-linear", !m->linear_bias);
+    put_flag(e->out, "add-qkv-bias", m->qkv_bias && !m->linear_bias);
+    put_flag(e->out, "untie-embeddings-and-output-weights", !m->tied_embeddings);
+    if (!m->dropout) report_print(e->out, "  --attention-dropout 0\n  --hidden-dropout 0\n");
+    put_experts(e);
+}
+
+// Decoder layers of a stage that are fully recomputed, or -1 for selective.
+static int full_layers(const struct megatron *e, int s)
+{
+    const struct plan_stage *stage = &e->plan->stages[s];
+    if (stage->recompute == RECOMPUTE_SELECTIVE) return -1;
+    if (stage->recompute == RECOMPUTE_FULL) return e->blocks[s];
+    return stage->recompute == RECOMPUTE_FIRST_LAYERS ? stage->recomputed_layers : 0;
+}
+
+// One setting for the whole model: all selective, or the first k layers of every stage (fewer where a stage has fewer).
+// Returns whether that is what the plan says.
+static bool put_recompute(const struct megatron *e)
+{
+    int most = 0, selective = 0;
+    bool all_layers = true, uniform = true;
+    for (int s = 0; s < e->plan->stage_count; s++) {
+        int full = full_layers(e, s);
+        selective += full < 0;
+        if (full > most) most = full;
+        all_layers &= full == e->blocks[s];
+    }
+    for (int s = 0; s < e->plan->stage_count; s++)
+        uniform &= full_layers(e, s) == (most < e->blocks[s] ? most : e->blocks[s]);
+    if (selective == e->plan->stage_count) {
+        report_print(e->out, "  --recompute-granularity selective\n");
+        return true;
+    }
+    if (!most && !selective) return true;
+    if (selective || !uniform) return false;
+    report_print(e->out, "  --recompute-granularity full\n");
+    if (all_layers) report_print(e->out, "  --recompute-method uniform\n  --recompute-num-layers 1\n");
+    else report_print(e->out, "  --recompute-method block\n  --recompute-num-layers %d\n", most);
+    return true;
+}
+
+// A plan that was edited since may name layers that the model lacks.
+static bool fits(const struct problem *problem, const struct plan *plan)
+{
+    for (int s = 0; s < plan->stage_count; s++)
+        if (plan->stages[s].first_layer + plan->stages[s].layer_count > problem->model.layer_count) return false;
+    return true;
+}
+
+enum status report_megatron(const struct plan *plan, const struct problem *problem, const char **text, size_t *length,
+                            struct arena *arena, struct error *err)
+{
+    struct report_out out;
+    if (!plan->stage_count)
+        return fail(err, BAD_INPUT, "the plan holds no stages (%s): there is nothing to launch",
+                    outcome_names[plan->outcome]);
+    report_out_begin(&out, arena);
+    struct megatron e = {.out = &out, .plan = plan, .problem = problem && fits(problem, plan) ? problem : NULL};
+    count_layers(&e, arena);
+    find_experts(&e);
+    const char *proven = report_time(plan->bound_ns, arena);
+    if (plan->objective != OBJECTIVE_ITERATION_TIME)
+        proven = arena_print(arena, "%s of %s", proven, objective_names[plan->objective]);
+    report_print(&out,
+                 "# Megatron-LM flags of the plan %s: %s per iteration, at least %s %s. By plumbline %s.\n"
+                 "# In bash: source this file, then run pretrain_gpt.py \"${MEGATRON_ARGS[@]}\" with data, tokenizer "
+                 "and learning rate\n"
+                 "# on %" PRId64 " GPUs.\nMEGATRON_ARGS=(\n",
+                 plan->name ? plan->name : "", report_time(plan->iteration_ns, arena),
+                 proven, plan->bound_judged ? "proven" : "as stated by solve", PLUMBLINE_VERSION, plan->layout.pipeline * plan->devices_per_stage);
+    put_parallel(&e);
+    put_model(&e);
+    bool recompute_said = put_recompute(&e);
+    report_print(&out, ")\n");
+    megatron_put_placement(&e);
+    megatron_put_notes(&e, recompute_said);
+    *text = out.text;
+    *length = out.length;
+    return OK;
+}

@@ -1,0 +1,107 @@
+// Text, quantities and tables of the reports.
+#include "solve/report/out.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+void report_out_begin(struct report_out *out, struct arena *arena)
+{
+    *out = (struct report_out){.arena = arena};
+    report_print(out, "%s", "");
+}
+
+void report_print(struct report_out *out, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    assert(length >= 0);
+    size_t need = out->length + (size_t)length + 1;
+    if (need > out->capacity) {
+        size_t capacity = 2 * out->capacity + need + 1024;
+        out->text = arena_grow(out->arena, out->text, out->length, capacity, 1);
+        out->capacity = capacity;
+    }
+    vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
+    va_end(again);
+    out->length += (size_t)length;
+}
+
+const char *report_time(int64_t ns, struct arena *arena)
+{
+    double x = (double)ns;
+    if (ns >= 1000000000) return arena_print(arena, "%.6f s", x / 1e9);
+    if (ns >= 1000000) return arena_print(arena, "%.3f ms", x / 1e6);
+    return arena_print(arena, "%.3f us", x / 1e3);
+}
+
+const char *report_milliseconds(int64_t ns, struct arena *arena)
+{
+    return arena_print(arena, "%.3f", (double)ns / 1e6);
+}
+
+const char *report_gigabytes(int64_t bytes, struct arena *arena)
+{
+    return arena_print(arena, "%.2f", (double)bytes / 1e9);
+}
+
+const char *report_bar(double share, int width, struct arena *arena)
+{
+    char *bar = arena_take(arena, (size_t)width + 1, 1);
+    int filled = share <= 0 ? 0 : share >= 1 ? width : (int)(share * width + 0.5);
+    memset(bar, '#', (size_t)filled);
+    memset(bar + filled, '.', (size_t)(width - filled));
+    return bar;
+}
+
+void report_table_begin(struct report_table *t, const char *const *headings, const char *align, struct arena *arena)
+{
+    *t =
+        (struct report_table){.headings = headings, .align = align, .column_count = (int)strlen(align), .arena = arena};
+}
+
+void report_cell(struct report_table *t, const char *text)
+{
+    if (t->cell_count == t->cell_capacity) {
+        int capacity = 2 * t->cell_capacity + 64;
+        t->cells = arena_grow(t->arena, t->cells, (size_t)t->cell_count, (size_t)capacity, sizeof *t->cells);
+        t->cell_capacity = capacity;
+    }
+    t->cells[t->cell_count++] = text;
+}
+
+// Width of a column, or 0 where it says nothing in any row.
+static int column_width(const struct report_table *t, int column)
+{
+    int width = (int)strlen(t->headings[column]);
+    bool says = false;
+    for (int i = column; i < t->cell_count; i += t->column_count) {
+        int length = (int)strlen(t->cells[i]);
+        if (length > width) width = length;
+        says |= strcmp(t->cells[i], "-") != 0;
+    }
+    return says ? width : 0;
+}
+
+static void print_row(struct report_out *out, const struct report_table *t, const char *const *cells)
+{
+    size_t line = out->length;
+    for (int c = 0; c < t->column_count; c++) {
+        int width = column_width(t, c);
+        if (width) report_print(out, t->align[c] == 'r' ? "  %*s" : "  %-*s", width, cells[c]);
+    }
+    while (out->length > line && out->text[out->length - 1] == ' ') out->length--;
+    report_print(out, "\n");
+}
+
+void report_table_print(struct report_out *out, const struct report_table *t)
+{
+    print_row(out, t, t->headings);
+    for (int i = 0; i + t->column_count <= t->cell_count; i += t->column_count)
+        print_row(out, t, (const char *const *)&t->cells[i]);
+}

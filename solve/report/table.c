@@ -1,0 +1,201 @@
+// The table of a paper: one line for each plan, with what the checker said of its certificate; LaTeX (booktabs) or
+// comma-separated values after RFC 4180. A verdict belongs to the plan that was made from the same priced document. Times
+// and bounds are whole nanoseconds and are written out; what is rounded (gaps, sizes, seconds of checking) is rounded up. Where
+// something else than the iteration time was made least, bound and gap are of that, and LaTeX's time is.
+#include <stdio.h>
+#include <string.h>
+
+#include "solve/report/report.h"
+
+enum { ROW_COLUMNS = 7 };
+
+// ---- joining
+
+static bool proves_plan(const struct checked *c, const struct plan *p)
+{
+    const char *a = source_hash(&c->document, "priced"), *b = source_hash(&p->document, "priced");
+    return a && b && !strcmp(a, b);
+}
+
+static enum status join(struct report_row *row, const struct checked *c, struct error *err)
+{
+    const struct plan *p = row->plan;
+    const char *file = c->document.path;
+    if (row->checked) return fail(err, BAD_INPUT, "%s: the second verdict on %s, beside %s", file, p->document.path, row->checked->document.path);
+    if (c->infeasible && p->stage_count) return fail(err, BAD_INPUT, "%s: proves that there is no plan, and %s is one", file, p->document.path);
+    if (c->iteration_ns >= 0 && c->iteration_ns != (p->stage_count ? p->iteration_ns : -1))
+        return fail(err, BAD_INPUT, "%s: is about a plan of %lld ns, and %s takes %lld ns", file, (long long)c->iteration_ns, p->document.path,
+                    (long long)p->iteration_ns);
+    if (p->stage_count && c->bound_ns > p->iteration_ns)
+        return fail(err, BAD_INPUT, "%s: proves that %s takes longer than it says", file, p->document.path);
+    row->checked = c;
+    return OK;
+}
+
+enum status report_join(struct report_row *rows, int *count, const struct checked *c, struct error *err)
+{
+    if (!c->accepted) return fail(err, BAD_INPUT, "%s: the certificate was not accepted: %.200s", c->document.path, c->reason);
+    bool found = false;
+    for (int i = 0; i < *count; i++) {
+        if (!rows[i].plan || !proves_plan(c, rows[i].plan)) continue;
+        TRY(join(&rows[i], c, err));
+        found = true;
+    }
+    if (!found) rows[(*count)++] = (struct report_row){NULL, c};
+    return OK;
+}
+
+// ---- what a line says
+
+struct line {
+    const char *name;
+    enum objective objective;
+    int64_t iteration_ns, value_ns, bound_ns;       // value_ns: of what was made least, as the bound; -1: none
+    bool infeasible;
+    int64_t boxes, certificate_bytes, microseconds;     // -1: not known
+};
+
+// Where a verdict is at hand its bound counts: it was checked.
+static struct line line_of(const struct report_row *row)
+{
+    const struct plan *p = row->plan;
+    const struct checked *c = row->checked;
+    struct line l = {c ? c->name : p->name, OBJECTIVE_ITERATION_TIME, -1, -1, -1, false, -1, -1, -1};
+    if (p) {
+        l.name = p->name;
+        l.objective = p->objective;
+        l.iteration_ns = p->stage_count ? p->iteration_ns : -1;
+        l.value_ns = p->stage_count ? plan_value_ns(p) : -1;
+        l.infeasible = p->outcome == OUTCOME_INFEASIBLE;
+        l.bound_ns = l.infeasible ? -1 : p->bound_ns;
+        l.boxes = p->effort.boxes;
+    }
+    if (!c) return l;
+    if (!p) l.iteration_ns = l.value_ns = c->iteration_ns, l.boxes = c->boxes;
+    l.infeasible = c->infeasible || (l.infeasible && c->bound_ns < 0);
+    l.bound_ns = c->bound_ns;
+    l.certificate_bytes = c->certificate_bytes;
+    l.microseconds = c->microseconds;
+    return l;
+}
+
+// ---- LaTeX
+
+static const char *const none = "--";
+
+static const char *escape_tex(const char *text, struct arena *arena)
+{
+    static const struct { char from; const char *to; } specials[] = {
+        {'\\', "\\textbackslash{}"}, {'{', "\\{"}, {'}', "\\}"}, {'$', "\\$"}, {'&', "\\&"}, {'#', "\\#"}, {'%', "\\%"}, {'_', "\\_"},
+        {'^', "\\textasciicircum{}"}, {'~', "\\textasciitilde{}"}, {'<', "\\textless{}"}, {'>', "\\textgreater{}"}, {'|', "\\textbar{}"},
+        {'"', "\\textquotedbl{}"},
+    };
+    struct report_out out;
+    report_out_begin(&out, arena);
+    for (const char *c = text; *c; c++) {
+        size_t i = 0;
+        while (i < ARRAY_LENGTH(specials) && specials[i].from != *c) i++;
+        if (i < ARRAY_LENGTH(specials)) report_print(&out, "%s", specials[i].to);
+        else report_print(&out, "%c", (unsigned char)*c < 0x20 || *c == 0x7f ? ' ' : *c);
+    }
+    return out.text;
+}
+
+// ns as ms, microseconds as s: all six places.
+static const char *million_text(int64_t value, struct arena *arena)
+{
+    return arena_print(arena, "%lld.%06lld", (long long)(value / 1000000), (long long)(value % 1000000));
+}
+
+static int64_t rounded_up(int64_t value, int64_t unit) { return value / unit + (value % unit != 0); }
+
+// In percent with four places, rounded up.
+static const char *gap_text(const struct line *l, struct arena *arena)
+{
+    if (l->value_ns < 0 || l->bound_ns < 0) return none;
+    if (l->bound_ns >= l->value_ns) return "0";
+    __extension__ typedef __int128 wide;
+    int64_t parts = (int64_t)(((wide)(l->value_ns - l->bound_ns) * 1000000 + l->value_ns - 1) / l->value_ns);
+    return arena_print(arena, "%lld.%04lld", (long long)(parts / 10000), (long long)(parts % 10000));
+}
+
+static void print_tex_row(struct report_out *out, const struct line *l)
+{
+    struct arena *a = out->arena;
+    const char *cells[ROW_COLUMNS] = {
+        escape_tex(l->objective == OBJECTIVE_ITERATION_TIME ? l->name : arena_print(a, "%s (%s)", l->name, objective_names[l->objective]), a),
+        l->value_ns < 0 ? none : million_text(l->value_ns, a),
+        l->infeasible ? "infeasible" : l->bound_ns < 0 ? none : million_text(l->bound_ns, a),
+        gap_text(l, a),
+        l->boxes < 0 ? none : arena_print(a, "%lld", (long long)l->boxes),
+        l->certificate_bytes < 0 ? none : arena_print(a, "%lld.%lld", (long long)(rounded_up(l->certificate_bytes, 100) / 10), (long long)(rounded_up(l->certificate_bytes, 100) % 10)),
+        l->microseconds < 0 ? none : arena_print(a, "%lld.%03lld", (long long)(rounded_up(l->microseconds, 1000) / 1000), (long long)(rounded_up(l->microseconds, 1000) % 1000)),
+    };
+    for (int i = 0; i < ROW_COLUMNS; i++) report_print(out, "%s%s", i ? " & " : "  ", cells[i]);
+    report_print(out, " \\\\\n");
+}
+
+static void print_tex(struct report_out *out, const struct report_row *rows, int count)
+{
+    report_print(out, "%% plumbline report --format latex; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}\n"
+                      "%% a bound beside a certificate is the one that was checked, the others are as stated by solve\n"
+                      "\\begin{tabular}{lrrrrrr}\n  \\toprule\n"
+                      "  Instance & Time (ms) & Bound (ms) & Gap (\\%%) & Nodes & Certificate (kB) & Check (s) \\\\\n  \\midrule\n");
+    for (int i = 0; i < count; i++) {
+        struct line l = line_of(&rows[i]);
+        print_tex_row(out, &l);
+    }
+    report_print(out, "  \\bottomrule\n\\end{tabular}\n");
+}
+
+// ---- comma-separated values
+
+static void put_text(struct report_out *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n") && *text != ' ') {
+        report_print(out, "%s", text);
+        return;
+    }
+    report_print(out, "\"");
+    for (const char *c = text; *c; c++) report_print(out, *c == '"' ? "\"\"" : "%c", *c);
+    report_print(out, "\"");
+}
+
+static void put_number(struct report_out *out, int64_t value) { report_print(out, value < 0 ? "," : ",%lld", (long long)value); }
+
+static void print_csv_row(struct report_out *out, const struct report_row *row)
+{
+    struct line l = line_of(row);
+    const struct checked *c = row->checked;
+    const char *priced = source_hash(row->plan ? &row->plan->document : &c->document, "priced");
+    put_text(out, l.name);
+    report_print(out, ",%s", l.infeasible ? "infeasible" : row->plan ? outcome_names[row->plan->outcome] : l.value_ns == l.bound_ns ? "optimal" : "open");
+    put_number(out, l.iteration_ns);
+    put_number(out, l.bound_ns);
+    report_print(out, ",%s", l.value_ns < 0 || l.bound_ns < 0 ? "" : gap_text(&l, out->arena));
+    put_number(out, l.boxes);
+    report_print(out, row->plan ? ",%.3f" : ",", row->plan ? row->plan->effort.seconds : 0);
+    put_number(out, l.certificate_bytes);
+    put_number(out, c ? c->boxes : -1);
+    report_print(out, ",%s", l.microseconds < 0 ? "" : million_text(l.microseconds, out->arena));
+    report_print(out, ",%s,%s,%s", c ? source_hash(&c->document, "certificate") : "", priced ? priced : "", objective_names[l.objective]);
+    put_number(out, l.value_ns);
+    report_print(out, "\r\n");
+}
+
+static void print_csv(struct report_out *out, const struct report_row *rows, int count)
+{
+    report_print(out, "instance,outcome,iteration_ns,bound_ns,gap_percent,nodes,solve_s,certificate_bytes,certificate_boxes,check_s,"
+                      "certificate_sha256,priced_sha256,objective,objective_ns\r\n");
+    for (int i = 0; i < count; i++) print_csv_row(out, &rows[i]);
+}
+
+void report_table_of(const struct report_row *rows, int count, bool csv, const char **text, size_t *length, struct arena *arena)
+{
+    struct report_out out;
+    report_out_begin(&out, arena);
+    if (csv) print_csv(&out, rows, count);
+    else print_tex(&out, rows, count);
+    *text = out.text;
+    *length = out.length;
+}

@@ -1,0 +1,248 @@
+#include "solve/tree/job.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solve/tree/node.h"
+
+static void push(struct subtree *t, const struct box *box)
+{
+    if (t->stack_count == t->stack_capacity) {
+        int capacity = 2 * t->stack_capacity + 64;
+        t->stack = arena_grow(t->arena, t->stack, (size_t)t->stack_count, (size_t)capacity, sizeof *t->stack);
+        t->stack_capacity = capacity;
+    }
+    t->stack[t->stack_count++] = *box;
+}
+
+// What a box must reach now to be closed.
+static void set_target(struct subtree *t, int64_t best_ns)
+{
+    const struct task *job = t->job;
+    t->best_ns = best_ns;
+    bool near_will_do = !job->keep_target && best_ns < t->program->hopeless_ns;
+    t->target_ns = gap_closing_ns(best_ns, near_will_do ? job->gap : 0);
+    if (job->cutoff_ns > 0 && job->cutoff_ns < t->target_ns) t->target_ns = job->cutoff_ns;
+}
+
+static void note_plan(struct subtree *t, const int *chosen)
+{
+    struct job_result *r = t->result;
+    int stages = t->program->stage_count;
+    int64_t time_ns = program_time(t->program, chosen);
+    if (time_ns < 0 || time_ns >= t->best_ns) return;
+    if (r->plan_count == r->plan_capacity) {
+        int capacity = 2 * r->plan_capacity + 4;
+        r->plans = arena_grow(t->arena, r->plans, (size_t)r->plan_count, (size_t)capacity, sizeof *r->plans);
+        r->plan_capacity = capacity;
+    }
+    r->plans[r->plan_count].chosen = arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
+    r->plans[r->plan_count++].time_ns = time_ns;
+    if (!t->job->keep_target) set_target(t, time_ns);
+}
+
+// Only one decision, or none: no relaxation is needed.
+static bool is_leaf(struct subtree *t, struct box *box, int *chosen)
+{
+    int single = box_single(box, t->program, chosen);
+    if (!single) return false;
+    if (single < 0) {
+        record_add(&t->result->records, RECORD_EMPTY, box, t->program, t->arena);
+        return true;
+    }
+    note_plan(t, chosen);
+    int64_t time_ns = program_time(t->program, chosen);
+    record_add(&t->result->records, RECORD_LEAF, box, t->program, t->arena)->bound_ns = time_ns < 0 ? t->program->hopeless_ns : time_ns;
+    return true;
+}
+
+static void enter(struct subtree *t, const struct box *box, bool restore)
+{
+    const struct program *p = t->program;
+    for (int i = 0; i < p->choice_count; i++) {
+        bool closed = !box_allows(box, i);
+        if (t->closed[p->column_of[i]] == closed) continue;
+        t->closed[p->column_of[i]] = closed;
+        lp_set_closed(t->lp, p->column_of[i], closed);
+    }
+    if (restore && box->basis.present) lp_basis_restore(t->lp, &box->basis);
+}
+
+static void split_box(struct subtree *t, struct box *box, const struct split *s)
+{
+    struct box light, heavy;
+    split_apply(&light, &heavy, box, s, t->program, t->arena);
+    light.number = LOCAL_NUMBERS + t->result->box_count++;
+    heavy.number = LOCAL_NUMBERS + t->result->box_count++;
+    struct record *r = record_add(&t->result->records, RECORD_SPLIT, box, t->program, t->arena);
+    r->split = *s;
+    r->first = light.number;
+    push(t, &heavy);
+    push(t, &light);
+}
+
+// Explores one box; true: its lighter half is on top of the stack and fits the relaxation as it stands.
+static bool explore(struct subtree *t, struct box *box, bool restore)
+{
+    int *chosen = TAKE(t->arena, t->program->stage_count, int);
+    if (is_leaf(t, box, chosen)) return false;
+    t->result->explored++;
+    enter(t, box, restore);
+    struct split split = {0};
+    enum settled settled = settle(t, box);
+    if (settled == SETTLED_CLOSED) return false;
+    if (is_leaf(t, box, chosen)) return false;
+    bool relaxed = settled == SETTLED_OPEN;
+    if (relaxed) lp_basis_save(&box->basis, t->lp, t->arena);
+    else box->basis.present = false;
+    if (relaxed && !split_by_relaxation(&split, t, box)) {
+        relaxed_decision(t, box, chosen);
+        note_plan(t, chosen);
+        if (box->bound_ns >= t->target_ns) {
+            record_add(&t->result->records, RECORD_CLOSED, box, t->program, t->arena)->proof = box->proof;
+            return false;
+        }
+        relaxed = false;        // whole, and still better than the target: alternatives, or multipliers too coarse
+    }
+    if (!relaxed) split_blindly(&split, box, t->program);
+    split_box(t, box, &split);
+    return settled == SETTLED_OPEN;
+}
+
+static void begin(struct subtree *t, const struct task *job, struct job_result *r, struct program *p, struct arena *arena)
+{
+    const struct milp *m = &p->formulation->milp;
+    *r = (struct job_result){0};
+    *t = (struct subtree){.job = job, .result = r, .program = p, .arena = arena};
+    set_target(t, job->target_ns);
+    bound_prepare(&t->scratch, m, arena);
+    t->closed = TAKE(arena, m->column_count, bool);
+    t->values = TAKE(arena, m->column_count, double);
+    t->symbol_ns = TAKE(arena, p->symbol_count, double);
+    t->time_columns = TAKE(arena, m->column_count, int);
+    for (int j = 0; j < m->column_count; j++)
+        if (m->columns[j].time) t->time_columns[t->time_column_count++] = j;
+    box_close_columns(&job->box, p, t->closed);
+    t->elastic_price = 8 * ldexp((double)job->target_ns, -p->unit_log2) + 1;
+    struct lp_request request = {.milp = m, .first_path_row = p->first_path_row, .unit_log2 = p->unit_log2,
+                                 .elastic_price = t->elastic_price, .closed = t->closed};
+    if (!job->attempt) request.basis = &job->box.basis;
+    t->lp = lp_open(&request, arena);
+}
+
+void job_run(struct job_result *r, const struct task *job, struct program *p, struct arena *arena)
+{
+    struct subtree t;
+    int first_new = p->path_count;
+    begin(&t, job, r, p, arena);
+    push(&t, &job->box);
+    bool restore = false;
+    while (t.stack_count && r->explored < job->box_limit) {
+        struct box box = t.stack[--t.stack_count];
+        if (box.bound_ns >= t.target_ns) {
+            record_add(&r->records, RECORD_CLOSED, &box, p, arena)->proof = box.proof;
+            restore = true;
+            continue;
+        }
+        restore = !explore(&t, &box, restore);
+    }
+    r->open = t.stack;
+    r->open_count = t.stack_count;
+    r->iterations = lp_iterations(t.lp);
+    r->path_count = p->path_count - first_new;
+    r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size, (size_t)r->path_count,
+                          (size_t)r->path_count, (size_t)p->path_size * sizeof(int));
+}
+
+// ---- messages
+
+void job_put(struct message *m, const struct task *job, const struct program *p)
+{
+    message_put_count(m, job->target_ns);
+    message_put_count(m, job->attempt);
+    message_put_count(m, job->box_limit);
+    message_put_count(m, job->keep_target);
+    message_put(m, &job->gap, sizeof job->gap);
+    message_put_count(m, job->cutoff_ns);
+    box_put(m, &job->box, p);
+}
+
+void job_get(struct task *job, struct message *m, const struct program *p, struct arena *arena)
+{
+    job->target_ns = message_get_count(m);
+    job->attempt = (int)message_get_count(m);
+    job->box_limit = (int)message_get_count(m);
+    job->keep_target = message_get_count(m) != 0;
+    message_get(m, &job->gap, sizeof job->gap);
+    job->cutoff_ns = message_get_count(m);
+    box_get(&job->box, m, p, arena);
+}
+
+// Where paths are kept, the master must know these too.
+static void put_operations(struct message *m, const struct job_result *r, const struct program *p)
+{
+    for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
+        int count = 0;
+        const int *operations = graph_path_operations(p->graph, r->paths + (size_t)i * (size_t)p->path_size, &count);
+        if (!operations) count = 0;
+        message_put_count(m, count);
+        message_put(m, operations, (size_t)count * sizeof *operations);
+    }
+}
+
+static void get_operations(struct message *m, const struct job_result *r, const struct program *p, struct arena *arena)
+{
+    for (int i = 0; i < r->path_count && graph_keeps_paths(p->graph); i++) {
+        int count = message_get_length(m, sizeof(int)), *operations = TAKE(arena, count, int);
+        message_get(m, operations, (size_t)count * sizeof *operations);
+        if (count && !m->broken) graph_remember_path(p->graph, r->paths + (size_t)i * (size_t)p->path_size, operations, count);
+    }
+}
+
+void job_result_put(struct message *m, const struct job_result *r, const struct program *p)
+{
+    message_put_count(m, r->box_count);
+    message_put_count(m, r->explored);
+    message_put_count(m, r->relaxations);
+    message_put_count(m, r->iterations);
+    message_put_count(m, r->failures);
+    message_put_count(m, r->path_count);
+    message_put(m, r->paths, (size_t)r->path_count * (size_t)p->path_size * sizeof *r->paths);
+    put_operations(m, r, p);
+    message_put_count(m, r->plan_count);
+    for (int i = 0; i < r->plan_count; i++) {
+        message_put(m, r->plans[i].chosen, (size_t)p->stage_count * sizeof *r->plans[i].chosen);
+        message_put_count(m, r->plans[i].time_ns);
+    }
+    message_put_count(m, r->records.count);
+    for (int i = 0; i < r->records.count; i++) record_put(m, &r->records.items[i], p);
+    message_put_count(m, r->open_count);
+    for (int i = 0; i < r->open_count; i++) box_put(m, &r->open[i], p);
+}
+
+void job_result_get(struct job_result *r, struct message *m, const struct program *p, struct arena *arena)
+{
+    size_t path_size = (size_t)p->path_size * sizeof *r->paths, plan_size = (size_t)p->stage_count * sizeof(int);
+    *r = (struct job_result){.box_count = (int)message_get_count(m)};
+    r->explored = message_get_count(m);
+    r->relaxations = message_get_count(m);
+    r->iterations = message_get_count(m);
+    r->failures = message_get_count(m);
+    r->path_count = message_get_length(m, path_size);
+    r->paths = TAKE(arena, (size_t)r->path_count * (size_t)p->path_size, int);
+    message_get(m, r->paths, (size_t)r->path_count * path_size);
+    get_operations(m, r, p, arena);
+    r->plan_count = message_get_length(m, plan_size);
+    r->plans = TAKE(arena, r->plan_count, struct found_plan);
+    for (int i = 0; i < r->plan_count; i++) {
+        r->plans[i].chosen = TAKE(arena, p->stage_count, int);
+        message_get(m, r->plans[i].chosen, plan_size);
+        r->plans[i].time_ns = message_get_count(m);
+    }
+    r->records.count = message_get_length(m, 1);
+    r->records.items = TAKE(arena, r->records.count, struct record);
+    for (int i = 0; i < r->records.count && !m->broken; i++) record_get(&r->records.items[i], m, p, arena);
+    r->open_count = message_get_length(m, 1);
+    r->open = TAKE(arena, r->open_count, struct box);
+    for (int i = 0; i < r->open_count && !m->broken; i++) box_get(&r->open[i], m, p, arena);
+}

@@ -1,0 +1,348 @@
+#include "solve/tree/tree.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "solve/process/worker.h"
+
+// A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
+// In a large tree the bound matters, and jobs that dive less follow it closer.
+enum { JOBS_PER_ROUND = 4, BOXES_FIRST = 8, BOXES_PER_JOB = 24, BOXES_IN_LARGE = 1, LARGE = 100, ATTEMPTS = 2 };
+
+struct search {
+    struct tree *tree;
+    struct program *program;
+    const struct tree_settings *settings;
+    struct worker_pool *pool;
+    struct arena *arena, scratch;
+    int64_t root_bound_ns;
+    int improvements;       // asked for
+};
+
+// ---- heap of open boxes: least bound first, then the older
+
+static bool goes_before(const struct box *a, const struct box *b)
+{
+    return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
+}
+
+static void push(struct tree *t, const struct box *box, struct arena *arena)
+{
+    if (t->open_count == t->open_capacity) {
+        int capacity = 2 * t->open_capacity + 256;
+        t->open = arena_grow(arena, t->open, (size_t)t->open_count, (size_t)capacity, sizeof *t->open);
+        t->open_capacity = capacity;
+    }
+    int i = t->open_count++;
+    for (; i > 0 && goes_before(box, &t->open[(i - 1) / 2]); i = (i - 1) / 2) t->open[i] = t->open[(i - 1) / 2];
+    t->open[i] = *box;
+}
+
+static struct box pop(struct tree *t)
+{
+    assert(t->open_count > 0);
+    struct box top = t->open[0], last = t->open[--t->open_count];
+    int i = 0;
+    for (int c; (c = 2 * i + 1) < t->open_count; i = c) {
+        if (c + 1 < t->open_count && goes_before(&t->open[c + 1], &t->open[c])) c++;
+        if (!goes_before(&t->open[c], &last)) break;
+        t->open[i] = t->open[c];
+    }
+    t->open[i] = last;
+    assert(!t->open_count || t->open[0].bound_ns >= top.bound_ns);
+    return top;
+}
+
+// ---- plans
+
+static int64_t target_of(const struct search *s)
+{
+    const struct tree *t = s->tree;
+    return t->plan_count < s->settings->plan_count ? s->program->hopeless_ns : t->plans[t->plan_count - 1].time_ns;
+}
+
+// What a box must reach to be closed.
+static int64_t closing_of(const struct search *s)
+{
+    bool near_will_do = s->settings->plan_count == 1 && s->tree->plan_count == 1;
+    int64_t closing = gap_closing_ns(target_of(s), near_will_do ? s->settings->gap : 0), cutoff = s->settings->cutoff_ns;
+    return cutoff > 0 && cutoff < closing ? cutoff : closing;
+}
+
+static void take_plan(struct search *s, const struct found_plan *plan)
+{
+    struct tree *t = s->tree;
+    size_t size = (size_t)s->program->stage_count * sizeof *plan->chosen;
+    int at = t->plan_count;
+    for (int i = 0; i < t->plan_count; i++)
+        if (!memcmp(t->plans[i].chosen, plan->chosen, size)) return;
+    if (at == s->settings->plan_count && plan->time_ns >= t->plans[at - 1].time_ns) return;
+    assert(plan->time_ns >= 0);
+    if (at < s->settings->plan_count) t->plan_count++;
+    else at--;
+    for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--) t->plans[at] = t->plans[at - 1];
+    t->plans[at] = (struct found_plan){TAKE(s->arena, s->program->stage_count, int), plan->time_ns};
+    memcpy(t->plans[at].chosen, plan->chosen, size);
+}
+
+// ---- merging
+
+struct numbering { int64_t first; int known_rows; const int *rows; };
+
+static int64_t global_number(const struct numbering *n, int64_t number) { return number < LOCAL_NUMBERS ? number : n->first + number - LOCAL_NUMBERS; }
+
+static void renumber_rows(int *rows, int count, const struct numbering *n)
+{
+    for (int i = 0; i < count; i++)
+        if (rows[i] >= n->known_rows) rows[i] = n->rows[rows[i] - n->known_rows];
+}
+
+// What the record proves of what it ends; where rounding up added much, a ns less, so that a certificate can say it too.
+static int64_t ended_ns(const struct record *r)
+{
+    switch (r->kind) {
+    case RECORD_CLOSED: return r->ample || !r->proof.count ? r->bound_ns : r->bound_ns - 1;
+    case RECORD_LEAF: return r->bound_ns;
+    case RECORD_REMOVED: return r->target_ns;
+    default: return INT64_MAX;
+    }
+}
+
+static struct record *keep_record(struct tree *t, const struct record *r, struct arena *arena)
+{
+    if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
+    if (t->records.count == t->records.capacity) {
+        int capacity = 2 * t->records.capacity + 256;
+        t->records.items = arena_grow(arena, t->records.items, (size_t)t->records.count, (size_t)capacity, sizeof *r);
+        t->records.capacity = capacity;
+    }
+    t->records.items[t->records.count] = *r;
+    return &t->records.items[t->records.count++];
+}
+
+static int *merge_paths(struct search *s, const struct job_result *r)
+{
+    struct program *p = s->program;
+    struct message *news = TAKE(s->arena, 1, struct message);
+    int *rows = TAKE(s->arena, r->path_count, int);
+    message_begin(news, s->arena);
+    int before = p->path_count;
+    for (int i = 0; i < r->path_count; i++) {
+        bool is_new;
+        rows[i] = program_add_path(p, r->paths + (size_t)i * (size_t)p->path_size, &is_new);
+    }
+    for (int i = before; i < p->path_count; i++)
+        message_put(news, p->paths + (size_t)i * (size_t)p->path_size, (size_t)p->path_size * sizeof *p->paths);
+    if (news->used) worker_pool_tell(s->pool, news);
+    return rows;
+}
+
+static void merge(struct search *s, struct job_result *r, int known_rows)
+{
+    struct tree *t = s->tree;
+    struct numbering n = {t->next_number, known_rows, merge_paths(s, r)};
+    t->next_number += r->box_count;
+    t->boxes += r->explored;
+    t->relaxations += r->relaxations;
+    t->iterations += r->iterations;
+    for (int i = 0; i < r->plan_count; i++) take_plan(s, &r->plans[i]);
+    for (int i = 0; i < r->records.count; i++) {
+        struct record *record = keep_record(t, &r->records.items[i], s->arena);
+        record->box = global_number(&n, record->box);
+        record->first = global_number(&n, record->first);
+        renumber_rows(record->proof.rows, record->proof.count, &n);
+    }
+    for (int i = 0; i < r->open_count; i++) {
+        struct box *b = &r->open[i];
+        b->number = global_number(&n, b->number);
+        renumber_rows(b->proof.rows, b->proof.count, &n);
+        renumber_rows(b->basis.path_rows, b->basis.path_count, &n);
+        push(t, b, s->arena);
+    }
+}
+
+// ---- what remains when workers fail: split without a relaxation, down to single decisions, whose time is exact
+
+static void split_without_worker(struct search *s, const struct box *box)
+{
+    struct program *p = s->program;
+    int *chosen = TAKE(s->arena, p->stage_count, int);
+    struct record_list list = {0};
+    int single = box_single(box, p, chosen);
+    struct split split = {0};
+    if (single < 0) keep_record(s->tree, record_add(&list, RECORD_EMPTY, box, p, s->arena), s->arena);
+    else if (single) {
+        int64_t time_ns = program_time(p, chosen);
+        struct record *r = record_add(&list, RECORD_LEAF, box, p, s->arena);
+        r->bound_ns = time_ns < 0 ? p->hopeless_ns : time_ns;
+        keep_record(s->tree, r, s->arena);
+        if (time_ns >= 0) take_plan(s, &(struct found_plan){chosen, time_ns});
+    } else if (split_blindly(&split, box, p)) {
+        struct box first, second;
+        split_apply(&first, &second, box, &split, p, s->arena);
+        first.number = s->tree->next_number++;
+        second.number = s->tree->next_number++;
+        struct record *r = record_add(&list, RECORD_SPLIT, box, p, s->arena);
+        r->split = split;
+        r->first = first.number;
+        keep_record(s->tree, r, s->arena);
+        push(s->tree, &first, s->arena);
+        push(s->tree, &second, s->arena);
+    }
+}
+
+// ---- rounds
+
+static bool run_tasks(struct search *s, const struct task *tasks, int count, struct job_result *results, bool *failed)
+{
+    struct message requests[JOBS_PER_ROUND], answers[JOBS_PER_ROUND];
+    for (int i = 0; i < count; i++) {
+        message_begin(&requests[i], &s->scratch);
+        answers[i] = (struct message){0};
+        job_put(&requests[i], &tasks[i], s->program);
+    }
+    if (!worker_pool_run(s->pool, requests, count, answers, s->settings->stop_asked, s->settings->argument, &s->tree->sidelined, &s->scratch))
+        return false;
+    for (int i = 0; i < count; i++) {
+        if (!answers[i].broken) job_result_get(&results[i], &answers[i], s->program, s->arena);
+        failed[i] = answers[i].broken;
+    }
+    return true;
+}
+
+// One round: true while the search goes on.
+static bool run_round(struct search *s, int job_limit, int box_limit)
+{
+    struct tree *t = s->tree;
+    struct task tasks[JOBS_PER_ROUND];
+    struct job_result results[JOBS_PER_ROUND];
+    bool failed[JOBS_PER_ROUND];
+    int count = 0, known_rows = s->program->formulation->milp.row_count;
+    while (count < job_limit && t->open_count) {
+        struct box box = pop(t);
+        tasks[count++] = (struct task){target_of(s), 0, box_limit, s->settings->plan_count > 1, s->settings->gap, s->settings->cutoff_ns, box};
+    }
+    bool done = run_tasks(s, tasks, count, results, failed);
+    for (int i = 0; !done && i < count; i++) push(t, &tasks[i].box, s->arena);
+    for (int i = 0; done && i < count; i++) {
+        struct job_result *r = &results[i];
+        int rows = known_rows;
+        for (int attempt = 1; failed[i] && attempt < ATTEMPTS; attempt++) {
+            struct task again = tasks[i];
+            again.attempt = attempt;
+            again.box_limit = 1;
+            rows = s->program->formulation->milp.row_count;
+            if (!run_tasks(s, &again, 1, r, &failed[i])) {
+                for (int k = i; k < count; k++) push(t, &tasks[k].box, s->arena);
+                return false;
+            }
+        }
+        if (failed[i]) split_without_worker(s, &tasks[i].box);
+        else merge(s, r, rows);
+    }
+    return done;
+}
+
+static int64_t open_bound(const struct search *s)
+{
+    const struct tree *t = s->tree;
+    bool several = s->settings->plan_count > 1 && t->plan_count;
+    int64_t bound_ns = several ? t->plans[0].time_ns : target_of(s) < t->ended_ns ? target_of(s) : t->ended_ns;
+    if (!several && bound_ns < closing_of(s)) bound_ns = closing_of(s);     // all that ended reaches that, too
+    if (t->open_count && t->open[0].bound_ns < bound_ns) bound_ns = t->open[0].bound_ns;
+    if (bound_ns < s->root_bound_ns) bound_ns = s->root_bound_ns;
+    if (bound_ns > s->tree->told_ns) s->tree->told_ns = bound_ns;       // what was proven once stays so
+    return s->tree->told_ns;
+}
+
+// What the best plan's time closes without another look: the bound it inherited is of a box around it.
+static void close_inherited(struct search *s)
+{
+    struct tree *t = s->tree;
+    while (t->open_count && t->open[0].bound_ns >= closing_of(s)) {
+        struct box box = pop(t);
+        struct record_list list = {0};
+        struct record *r = record_add(&list, RECORD_CLOSED, &box, s->program, s->arena);
+        r->proof = box.proof;
+        keep_record(t, r, s->arena);
+    }
+}
+
+static bool gap_reached(const struct search *s)
+{
+    const struct tree *t = s->tree;
+    if (t->plan_count < s->settings->plan_count) return false;
+    double time = (double)t->plans[t->plan_count - 1].time_ns, bound = t->open_count ? (double)t->open[0].bound_ns : time;
+    return time - bound <= s->settings->gap * time;
+}
+
+static void improve(struct search *s)
+{
+    static const int64_t at_boxes[] = {150, 1000, 10000};
+    struct found_plan plan;
+    if (!s->settings->improve || s->improvements == (int)ARRAY_LENGTH(at_boxes) || s->tree->boxes < at_boxes[s->improvements]) return;
+    if (s->settings->improve(s->settings->argument, s->improvements++, target_of(s), &plan)) take_plan(s, &plan);
+}
+
+static void show(const struct search *s)
+{
+    const struct tree *t = s->tree;
+    if (!s->settings->report) return;
+    struct tree_progress progress = {t->plan_count ? t->plans[0].time_ns : 0, open_bound(s), t->boxes, s->program->path_count, t->open_count};
+    s->settings->report(s->settings->argument, &progress);
+}
+
+static void run_in_worker(void *context, struct message *in, struct message *out, struct arena *arena)
+{
+    struct program *p = context;
+    if (!out) {
+        int *counts = TAKE(arena, p->path_size, int);
+        while (in->read < in->used) {
+            bool is_new;
+            message_get(in, counts, (size_t)p->path_size * sizeof *counts);
+            program_add_path(p, counts, &is_new);
+        }
+        return;
+    }
+    struct task task;
+    struct job_result result;
+    int known = p->path_count;
+    job_get(&task, in, p, arena);
+    job_run(&result, &task, p, arena);
+    job_result_put(out, &result, p);
+    program_forget_paths(p, known);
+}
+
+enum status tree_run(struct tree *tree, struct program *p, const struct tree_settings *settings, const struct found_plan *plans, int plan_count,
+                     int64_t root_bound_ns, struct arena *arena, struct error *err)
+{
+    struct search s = {.tree = tree, .program = p, .settings = settings, .arena = arena, .root_bound_ns = root_bound_ns};
+    struct worker_settings workers = {.count = settings->threads < JOBS_PER_ROUND ? settings->threads : JOBS_PER_ROUND,
+                                      .memory_limit_bytes = settings->memory_limit_bytes, .silence_limit_s = 300, .run = run_in_worker, .context = p};
+    *tree = (struct tree){.plans = TAKE(arena, settings->plan_count, struct found_plan), .next_number = 1, .ended_ns = settings->ended_ns ? settings->ended_ns : INT64_MAX};
+    for (int i = 0; i < plan_count; i++) take_plan(&s, &plans[i]);
+    TRY(worker_pool_open(&s.pool, &workers, arena, err));
+    struct box root;
+    box_whole(&root, p, arena);
+    assert(root_bound_ns >= 0);
+    root.bound_ns = root_bound_ns;
+    push(tree, &root, arena);
+    close_inherited(&s);
+    bool going = true;
+    for (bool first = true; going && tree->open_count && !gap_reached(&s); first = false) {
+        if (settings->boxes_max && tree->boxes >= settings->boxes_max) break;
+        int box_limit = first ? BOXES_FIRST : tree->open_count < LARGE ? BOXES_PER_JOB : BOXES_IN_LARGE;
+        arena_open(&s.scratch, arena->exit);
+        going = run_round(&s, JOBS_PER_ROUND, box_limit);
+        arena_close(&s.scratch);
+        if (going) improve(&s);
+        close_inherited(&s);
+        show(&s);
+    }
+    worker_pool_close(s.pool);
+    tree->finished = going && (!tree->open_count || gap_reached(&s));
+    tree->bound_ns = open_bound(&s);
+    assert(tree->bound_ns >= root_bound_ns);
+    assert(!tree->plan_count || tree->bound_ns <= tree->plans[tree->plan_count - 1].time_ns || tree->bound_ns <= root_bound_ns);
+    return OK;
+}

@@ -1,0 +1,707 @@
+// Forged certificates: every kind of damage that follows is planted in the proofs of many random problems, and each must be
+// refused with the reason. Damages of the text come first, then those of what it says.
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/base/file.h"
+#include "tests/support/trials/check_trials.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>      // last: it has a macro fail()
+
+enum { TRIALS = 150, TIMES_MOST = 25 };
+
+struct forgery {
+    struct check_trial *t;
+    struct check_text priced;       // as it is laid before the checker
+    cJSON *root, *proof, *paths, *boxes, *stages;
+    struct arena *arena;
+};
+
+// ---- finding places
+
+static cJSON *get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+
+static void set_number(cJSON *object, const char *key, double value)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    cJSON_AddNumberToObject(object, key, value);
+}
+
+static void set_text(cJSON *object, const char *key, const char *value)
+{
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    cJSON_AddStringToObject(object, key, value);
+}
+
+static void drop(cJSON *object, const char *key) { cJSON_DeleteItemFromObjectCaseSensitive(object, key); }
+
+// The first box that has this key and (with_rounds) some rounds.
+static cJSON *box_with(const struct forgery *f, const char *key, bool with_rounds)
+{
+    cJSON *box;
+    cJSON_ArrayForEach(box, f->boxes)
+        if (get(box, key) && (!with_rounds || cJSON_GetArraySize(get(box, "rounds")) > 0)) return box;
+    return NULL;
+}
+
+// The first pair of path and weight that counts, where the boxes have any.
+static cJSON *first_weight(const struct forgery *f)
+{
+    cJSON *box, *round;
+    cJSON_ArrayForEach(box, f->boxes)
+        cJSON_ArrayForEach(round, get(box, "rounds"))
+            if (cJSON_GetArraySize(get(round, "weights"))) return cJSON_GetArrayItem(get(round, "weights"), 0);
+    return NULL;
+}
+
+static cJSON *first_round(const struct forgery *f)
+{
+    cJSON *box = box_with(f, "rounds", true);
+    return box ? cJSON_GetArrayItem(get(box, "rounds"), 0) : NULL;
+}
+
+static cJSON *first_path(const struct forgery *f) { return cJSON_GetArrayItem(f->paths, 0); }
+static cJSON *first_stage(const struct forgery *f) { return f->stages ? cJSON_GetArrayItem(f->stages, 0) : NULL; }
+static bool has_plan(const struct forgery *f) { return f->stages != NULL; }
+
+// ---- claims
+
+static bool bound_too_high(struct forgery *f)
+{
+    if (!has_plan(f)) return false;
+    drop(f->proof, "incumbent");
+    drop(f->proof, "iteration_ns");
+    set_number(f->proof, "bound_ns", (double)f->t->best_ns + 1);
+    return true;
+}
+static bool bound_above_plan(struct forgery *f)
+{
+    if (has_plan(f)) set_number(f->proof, "bound_ns", (double)f->t->best_ns + 1);
+    return has_plan(f);
+}
+static bool time_too_long(struct forgery *f)
+{
+    if (has_plan(f)) set_number(f->proof, "iteration_ns", (double)f->t->best_ns + 1);
+    return has_plan(f);
+}
+static bool time_too_short(struct forgery *f)
+{
+    if (!has_plan(f) || f->t->best_ns < 1) return false;
+    set_number(f->proof, "iteration_ns", (double)f->t->best_ns - 1);
+    set_number(f->proof, "bound_ns", (double)f->t->best_ns - 1);
+    return true;
+}
+static bool says_infeasible(struct forgery *f)
+{
+    if (!has_plan(f)) return false;
+    drop(f->proof, "incumbent");
+    drop(f->proof, "iteration_ns");
+    drop(f->proof, "bound_ns");
+    cJSON_AddTrueToObject(f->proof, "infeasible");
+    return true;
+}
+static bool both_claims(struct forgery *f)
+{
+    if (has_plan(f)) cJSON_AddTrueToObject(f->proof, "infeasible");
+    return has_plan(f);
+}
+static bool no_claim(struct forgery *f)
+{
+    if (has_plan(f)) drop(f->proof, "bound_ns");
+    return has_plan(f);
+}
+static bool plan_without_time(struct forgery *f)
+{
+    if (has_plan(f)) drop(f->proof, "iteration_ns");
+    return has_plan(f);
+}
+
+// ---- the plan
+
+static bool stage_missing(struct forgery *f)
+{
+    if (has_plan(f)) cJSON_DeleteItemFromArray(f->stages, 0);
+    return has_plan(f);
+}
+static bool stage_twice(struct forgery *f)
+{
+    if (has_plan(f)) cJSON_AddItemToArray(f->stages, cJSON_Duplicate(first_stage(f), true));
+    return has_plan(f);
+}
+static bool layer_left_out(struct forgery *f)
+{
+    if (!has_plan(f) || get(first_stage(f), "layer_count")->valuedouble < 2) return false;
+    set_number(first_stage(f), "layer_count", get(first_stage(f), "layer_count")->valuedouble - 1);
+    return true;
+}
+static bool first_layer_off(struct forgery *f)
+{
+    if (has_plan(f)) set_number(first_stage(f), "first_layer", 1);
+    return has_plan(f) && f->t->priced.layer_count > 1;
+}
+static bool group_unknown(struct forgery *f)
+{
+    if (has_plan(f)) set_text(first_stage(f), "group", "nowhere");
+    return has_plan(f);
+}
+static bool group_excluded(struct forgery *f)
+{
+    const struct priced *p = &f->t->priced;
+    for (int g = 0; g < p->group_count && has_plan(f); g++)
+        if (p->groups[g].excluded) {
+            set_text(first_stage(f), "group", p->groups[g].name);
+            return true;
+        }
+    return false;
+}
+static bool mode_not_allowed(struct forgery *f)
+{
+    if (!has_plan(f) || f->t->priced.recompute[RECOMPUTE_SELECTIVE]) return false;
+    set_text(first_stage(f), "recompute", "selective");
+    set_number(first_stage(f), "recomputed_layers", 0);
+    return true;
+}
+static bool recomputed_without_mode(struct forgery *f)
+{
+    if (!has_plan(f) || strcmp(get(first_stage(f), "recompute")->valuestring, "none")) return false;
+    set_number(first_stage(f), "recomputed_layers", 1);
+    return true;
+}
+static bool gradient_option_unknown(struct forgery *f)
+{
+    if (has_plan(f)) set_number(first_stage(f), "gradient_option", f->t->priced.gradient_option_count);
+    return has_plan(f);
+}
+static bool boundary_before_first(struct forgery *f)
+{
+    if (!has_plan(f) || f->t->priced.boundary_option_count < 2) return false;
+    set_number(first_stage(f), "boundary_option", 1);
+    return true;
+}
+// All on one group that has too few slots, whatever else that breaks.
+static bool slots_overdrawn(struct forgery *f)
+{
+    const struct priced *p = &f->t->priced;
+    cJSON *stage;
+    for (int g = 0; g < p->group_count && has_plan(f); g++) {
+        if (p->groups[g].excluded || p->groups[g].slots < 1 || p->groups[g].slots >= p->rank_count) continue;
+        cJSON_ArrayForEach(stage, f->stages) set_text(stage, "group", p->groups[g].name);
+        return true;
+    }
+    return false;
+}
+
+// ---- paths
+
+static bool path_is_none(struct forgery *f)
+{
+    if (first_path(f)) set_text(first_path(f), "steps", "7");
+    return first_path(f) != NULL;
+}
+static bool path_laps_wrong(struct forgery *f)
+{
+    if (first_path(f)) set_number(first_path(f), "laps", get(first_path(f), "laps")->valuedouble + 1);
+    return first_path(f) != NULL;
+}
+static bool path_no_laps(struct forgery *f)
+{
+    if (first_path(f)) set_number(first_path(f), "laps", 0);
+    return first_path(f) != NULL;
+}
+static bool path_cycle_open(struct forgery *f)
+{
+    if (f->t->priced.layout.barrier || !first_path(f)) return false;
+    set_text(first_path(f), "steps", "");
+    return true;
+}
+static bool path_of_no_operation(struct forgery *f)
+{
+    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 2, cJSON_CreateNumber(2 * f->t->priced.micro_batches));
+    return first_path(f) != NULL;
+}
+static bool path_of_no_slice(struct forgery *f)
+{
+    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 3, cJSON_CreateNumber(f->t->priced.slice_count));
+    return first_path(f) != NULL;
+}
+static bool path_of_no_stage(struct forgery *f)
+{
+    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 1, cJSON_CreateNumber(f->t->priced.stage_count));
+    return first_path(f) != NULL;
+}
+static bool path_of_no_kind(struct forgery *f)
+{
+    if (first_path(f)) cJSON_ReplaceItemInArray(get(first_path(f), "start"), 0, cJSON_CreateString("sideways"));
+    return first_path(f) != NULL;
+}
+static bool path_start_short(struct forgery *f)
+{
+    if (first_path(f)) cJSON_DeleteItemFromArray(get(first_path(f), "start"), 3);
+    return first_path(f) != NULL;
+}
+static bool steps_garbled(struct forgery *f)
+{
+    static const char *const steps[] = {"x", "0**2", "0*0", "0 ", " 0", "0*", "-1", "0,0", "0  0", "123456789", "0*9999999"};
+    if (first_path(f)) set_text(first_path(f), "steps", steps[f->t->seed % (sizeof steps / sizeof *steps)]);
+    return first_path(f) != NULL;
+}
+
+// ---- weights and prices
+
+static bool weight_negative(struct forgery *f)
+{
+    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(-1));
+    return first_weight(f) != NULL;
+}
+static bool weight_too_large(struct forgery *f)
+{
+    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 1, cJSON_CreateNumber(1099511627777.0));
+    return first_weight(f) != NULL;
+}
+static bool weights_sum_too_large(struct forgery *f)
+{
+    cJSON *weights = first_weight(f) ? get(first_round(f), "weights") : NULL;
+    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    if (weights) cJSON_AddItemToArray(weights, cJSON_Duplicate(cJSON_GetArrayItem(weights, 0), true));
+    return weights != NULL;
+}
+static bool weight_of_no_path(struct forgery *f)
+{
+    if (first_weight(f)) cJSON_ReplaceItemInArray(first_weight(f), 0, cJSON_CreateNumber(cJSON_GetArraySize(f->paths)));
+    return first_weight(f) != NULL;
+}
+static bool weight_alone(struct forgery *f)
+{
+    if (first_weight(f)) cJSON_DeleteItemFromArray(first_weight(f), 1);
+    return first_weight(f) != NULL;
+}
+static bool paths_dropped(struct forgery *f)
+{
+    if (!first_weight(f)) return false;
+    while (cJSON_GetArraySize(f->paths)) cJSON_DeleteItemFromArray(f->paths, 0);
+    return true;
+}
+static bool put_price(struct forgery *f, const char *key, double price, bool slots)
+{
+    cJSON *round = first_round(f), *prices, *pair;
+    if (!round) return false;
+    drop(round, "prices");
+    prices = cJSON_AddObjectToObject(round, "prices");
+    if (!slots) {
+        cJSON_AddNumberToObject(prices, key, price);
+        return true;
+    }
+    pair = cJSON_CreateArray();
+    cJSON_AddItemToArray(pair, cJSON_CreateNumber(atoi(key)));
+    cJSON_AddItemToArray(pair, cJSON_CreateNumber(price));
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(prices, "slots"), pair);
+    return true;
+}
+static bool price_negative(struct forgery *f) { return put_price(f, "0", -1, true); }
+static bool price_of_no_group(struct forgery *f) { return put_price(f, "99", 1, true); }
+static bool price_without_limit(struct forgery *f)
+{
+    return f->t->priced.budget.boundaries_max < 0 && put_price(f, "boundaries", 1, false);
+}
+
+// ---- boxes
+
+static bool leaf_dropped(struct forgery *f)
+{
+    if (cJSON_GetArraySize(f->boxes) < 3) return false;
+    cJSON_DeleteItemFromArray(f->boxes, cJSON_GetArraySize(f->boxes) - 1);
+    return true;
+}
+static bool first_half_dropped(struct forgery *f)
+{
+    if (cJSON_GetArraySize(f->boxes) != 3) return false;
+    cJSON_DeleteItemFromArray(f->boxes, 1);
+    return true;
+}
+static bool all_dropped(struct forgery *f)
+{
+    while (cJSON_GetArraySize(f->boxes)) cJSON_DeleteItemFromArray(f->boxes, 0);
+    return true;
+}
+static bool box_too_many(struct forgery *f)
+{
+    cJSON_AddItemToArray(f->boxes, cJSON_Duplicate(cJSON_GetArrayItem(f->boxes, cJSON_GetArraySize(f->boxes) - 1), true));
+    return true;
+}
+static bool rounds_dropped(struct forgery *f)
+{
+    cJSON *box = box_with(f, "closed", true);
+    if (!box) return false;
+    drop(box, "rounds");
+    cJSON_AddArrayToObject(box, "rounds");
+    return true;
+}
+static bool split_called_closed(struct forgery *f)
+{
+    cJSON *box = box_with(f, "split", false);
+    if (!box) return false;
+    drop(box, "split");
+    cJSON_AddTrueToObject(box, "closed");
+    return true;
+}
+static bool split_called_leaf(struct forgery *f)
+{
+    cJSON *box = box_with(f, "split", false);
+    if (!box) return false;
+    drop(box, "split");
+    cJSON_AddTrueToObject(box, "leaf");
+    return true;
+}
+static bool leaf_called_closed(struct forgery *f)
+{
+    cJSON *box = box_with(f, "leaf", false);
+    if (!box) return false;
+    drop(box, "leaf");
+    cJSON_AddTrueToObject(box, "closed");
+    return true;
+}
+static bool closed_and_leaf(struct forgery *f)
+{
+    cJSON *box = box_with(f, "closed", false);
+    if (box) cJSON_AddTrueToObject(box, "leaf");
+    return box != NULL;
+}
+static bool neither_closed_nor_split(struct forgery *f)
+{
+    cJSON *box = box_with(f, "closed", false);
+    if (box) drop(box, "closed");
+    return box != NULL;
+}
+static bool split_of_no_stage(struct forgery *f)
+{
+    cJSON *box = box_with(f, "split", false);
+    if (box) set_number(get(box, "split"), "stage", f->t->priced.stage_count);
+    return box != NULL;
+}
+static bool split_by_nothing(struct forgery *f)
+{
+    cJSON *box = box_with(f, "split", false);
+    if (!box) return false;
+    drop(get(box, "split"), "choice");
+    drop(get(box, "split"), "load_below_ns");
+    return true;
+}
+static bool split_by_both(struct forgery *f)
+{
+    cJSON *box = box_with(f, "split", false), *by = box ? get(box, "split") : NULL;
+    if (!box) return false;
+    if (!get(by, "choice")) cJSON_AddObjectToObject(by, "choice");
+    set_number(by, "load_below_ns", 1);
+    return true;
+}
+static bool counted_group_unknown(struct forgery *f)
+{
+    drop(f->proof, "counted");
+    cJSON *counted = cJSON_AddObjectToObject(f->proof, "counted");
+    cJSON_AddItemToArray(cJSON_AddArrayToObject(counted, "slots"), cJSON_CreateString("nowhere"));
+    return true;
+}
+
+// ---- the envelope and the problem
+
+static bool kind_wrong(struct forgery *f) { return set_text(f->root, "kind", "plumbline.plan"), true; }
+static bool version_wrong(struct forgery *f) { return set_number(f->root, "version", 2), true; }
+static bool sources_missing(struct forgery *f) { return drop(f->root, "made_from"), true; }
+static bool priced_not_named(struct forgery *f)
+{
+    set_text(cJSON_GetArrayItem(get(f->root, "made_from"), 0), "role", "problem");
+    return true;
+}
+static bool priced_named_twice(struct forgery *f)
+{
+    cJSON *sources = get(f->root, "made_from");
+    cJSON_AddItemToArray(sources, cJSON_Duplicate(cJSON_GetArrayItem(sources, 0), true));
+    return true;
+}
+static bool proof_missing(struct forgery *f) { return drop(f->root, "proof"), true; }
+static bool key_unknown(struct forgery *f) { return cJSON_AddNumberToObject(f->proof, "trust", 1) != NULL; }
+static bool hash_wrong(struct forgery *f)
+{
+    char hash[SHA256_TEXT];
+    cJSON *source = cJSON_GetArrayItem(get(f->root, "made_from"), 0);
+    snprintf(hash, sizeof hash, "%s", get(source, "sha256")->valuestring);
+    hash[5] = hash[5] == '0' ? '1' : '0';
+    set_text(source, "sha256", hash);
+    return true;
+}
+
+// Another problem under the same proof: the hash tells.
+static bool priced_swapped(struct forgery *f)
+{
+    struct priced other = f->t->priced;
+    other.micro_batches++;
+    f->priced = check_trial_save(&other, "other.json", f->arena);
+    return true;
+}
+
+static void adopt_priced(struct forgery *f, const struct priced *p)
+{
+    char hash[SHA256_TEXT];
+    f->priced = check_trial_save(p, "other.json", f->arena);
+    sha256_text(f->priced.text, f->priced.size, hash);
+    set_text(cJSON_GetArrayItem(get(f->root, "made_from"), 0), "sha256", hash);
+}
+
+// The same with the hash forged as well: the plan's time tells.
+static bool prices_rounded(struct forgery *f)
+{
+    struct priced other = f->t->priced;
+    if (!has_plan(f)) return false;
+    const struct plan_stage *first = &f->t->best[0];
+    other.runs = arena_grow(f->arena, other.runs, (size_t)other.run_count, (size_t)other.run_count, sizeof *other.runs);
+    int prices = other.slice_count * other.group_count;
+    other.runs[0].forward_ns = arena_grow(f->arena, other.runs[0].forward_ns, (size_t)prices, (size_t)prices, sizeof(int64_t));
+    for (int i = first->group; i < prices; i += other.group_count) other.runs[0].forward_ns[i] += 1000;
+    adopt_priced(f, &other);
+    return true;
+}
+static bool memory_shrunk(struct forgery *f)
+{
+    struct priced other = f->t->priced;
+    if (!has_plan(f)) return false;
+    other.groups = arena_grow(f->arena, other.groups, (size_t)other.group_count, (size_t)other.group_count, sizeof *other.groups);
+    other.groups[f->t->best[0].group].memory_limit_bytes = 0;
+    other.groups[f->t->best[0].group].constant_bytes = 1;
+    adopt_priced(f, &other);
+    return true;
+}
+
+// ---- all of them
+
+static const struct {
+    const char *name;
+    bool (*forge)(struct forgery *f);       // false: it does not apply
+    const char *reason;                     // stands in what is said
+    bool is_heard;                          // not proven; else a file that cannot be heard
+} forgeries[] = {
+    {"bound a nanosecond too high", bound_too_high, "boxes", true},
+    {"bound above the plan's time", bound_above_plan, "above iteration_ns", true},
+    {"time a nanosecond too long", time_too_long, "takes less", true},
+    {"time a nanosecond too short", time_too_short, "takes more", true},
+    {"infeasible, which it is not", says_infeasible, "", true},
+    {"infeasible and a bound", both_claims, "either infeasible or bound_ns", false},
+    {"no claim", no_claim, "either infeasible or bound_ns", false},
+    {"a plan without its time", plan_without_time, "or neither", false},
+    {"a stage missing", stage_missing, "incumbent: expected", false},
+    {"a stage too many", stage_twice, "incumbent: expected", false},
+    {"a layer left out", layer_left_out, "incumbent", true},
+    {"a first layer off by one", first_layer_off, "cover the layers", true},
+    {"an unknown group", group_unknown, "unknown here", false},
+    {"an excluded group", group_excluded, "does not offer", true},
+    {"a mode that is not allowed", mode_not_allowed, "does not offer", true},
+    {"recomputed layers without the mode", recomputed_without_mode, "recomputed_layers", true},
+    {"an unknown gradient option", gradient_option_unknown, "gradient_option", false},
+    {"a boundary option before the first stage", boundary_before_first, "does not offer", true},
+    {"slots overdrawn", slots_overdrawn, "incumbent", true},
+    {"a path that is no path", path_is_none, "is no path", true},
+    {"wrong laps", path_laps_wrong, "lap", true},
+    {"no laps", path_no_laps, "laps", false},
+    {"a cycle that stays open", path_cycle_open, "lap", true},
+    {"a path of a micro-batch too many", path_of_no_operation, "no operation", true},
+    {"a path of a slice too many", path_of_no_slice, "no operation", true},
+    {"a path of a stage too many", path_of_no_stage, "no operation", true},
+    {"a path of an unknown kind", path_of_no_kind, "unknown here", false},
+    {"a path whose start lacks its slice", path_start_short, "start", false},
+    {"garbled steps", steps_garbled, "paths[0]", false},
+    {"a negative weight", weight_negative, "negative", true},
+    {"a weight above one", weight_too_large, "more than one", true},
+    {"weights that sum to more than one", weights_sum_too_large, "more than one", true},
+    {"a weight of no path", weight_of_no_path, "there is no path", true},
+    {"a weight without its path", weight_alone, "pairs", false},
+    {"all paths dropped", paths_dropped, "there is no path", true},
+    {"a negative price", price_negative, "negative", true},
+    {"a price of no group", price_of_no_group, "no group", true},
+    {"a price of what has no limit", price_without_limit, "no limit", true},
+    {"the last box dropped", leaf_dropped, "do not cover", true},
+    {"a first half dropped", first_half_dropped, "boxes", true},
+    {"all boxes dropped", all_dropped, "do not cover", true},
+    {"a box too many", box_too_many, "stands behind", false},
+    {"the rounds of a closed box dropped", rounds_dropped, "not closed", true},
+    {"a split box called closed", split_called_closed, "", true},
+    {"a split box called a leaf", split_called_leaf, "", true},
+    {"a leaf called closed", leaf_called_closed, "not closed", true},
+    {"closed and a leaf", closed_and_leaf, "one of split, closed and leaf", false},
+    {"neither closed nor split", neither_closed_nor_split, "one of split, closed and leaf", false},
+    {"a split of no stage", split_of_no_stage, "stage", false},
+    {"a split by nothing", split_by_nothing, "load_below_ns and choice", false},
+    {"a split by two properties", split_by_both, "load_below_ns and choice", false},
+    {"an unknown group counted", counted_group_unknown, "unknown here", false},
+    {"another kind of document", kind_wrong, "kind", false},
+    {"another version", version_wrong, "version", false},
+    {"no sources", sources_missing, "made_from", false},
+    {"no priced document named", priced_not_named, "names no priced", false},
+    {"two priced documents named", priced_named_twice, "names two priced", false},
+    {"no proof", proof_missing, "proof", false},
+    {"an unknown key", key_unknown, "unknown key", false},
+    {"a wrong hash", hash_wrong, "SHA-256", true},
+    {"another problem", priced_swapped, "SHA-256", true},
+    {"another problem, hash forged: dearer", prices_rounded, "incumbent", true},
+    {"another problem, hash forged: less memory", memory_shrunk, "does not fit into memory", true},
+};
+enum { FORGERY_COUNT = sizeof forgeries / sizeof *forgeries };
+
+static int tried[FORGERY_COUNT];
+
+static void expect_refused(const char *name, const struct check_text *certificate, const struct check_text *priced,
+                           const char *reason, bool is_heard, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    struct check_result result;
+    enum status status = check_certificate(&result, certificate, priced, CHECK_WORK_DEFAULT, arena, &err);
+    const char *said = status == OK ? result.reason : err.text;
+    if (status == OK && result.accepted) fail_msg("%s: accepted", name);
+    if ((status == OK) != is_heard) fail_msg("%s: %s: %s", name, is_heard ? "not heard" : "heard", said);
+    if (!*said || !strstr(said, reason)) fail_msg("%s: expected \"%s\", found \"%s\"", name, reason, said);
+}
+
+static void forge(int number, struct check_trial *t, struct arena *arena)
+{
+    struct forgery f = {.t = t, .priced = t->text, .root = cJSON_Parse(t->certificate.text), .arena = arena};
+    assert_non_null(f.root);
+    f.proof = get(f.root, "proof");
+    f.paths = get(f.proof, "paths");
+    f.boxes = get(f.proof, "boxes");
+    f.stages = get(f.proof, "incumbent");
+    if (tried[number] < TIMES_MOST && forgeries[number].forge(&f)) {
+        char *text = cJSON_PrintUnformatted(f.root);
+        struct check_text certificate = {"forged.json", text, strlen(text)};
+        expect_refused(forgeries[number].name, &certificate, &f.priced, forgeries[number].reason, forgeries[number].is_heard, arena);
+        tried[number]++;
+        cJSON_free(text);
+    }
+    cJSON_Delete(f.root);
+}
+
+static void test_forgeries(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+        struct arena arena;
+        struct check_trial t;
+        arena_open(&arena, NULL);
+        if (check_trial_open(&t, seed, &arena))
+            for (int i = 0; i < FORGERY_COUNT; i++) forge(i, &t, &arena);
+        arena_close(&arena);
+    }
+    int least = TIMES_MOST;
+    for (int i = 0; i < FORGERY_COUNT; i++) {
+        if (tried[i] < least) least = tried[i];
+        if (!tried[i]) fail_msg("%s: never tried", forgeries[i].name);
+    }
+    print_message("%d kinds of forgery refused, each %d to %d times\n", FORGERY_COUNT, least, TIMES_MOST);
+}
+
+// ---- damages of the text
+
+static const struct { const char *from, *to, *reason; } damages[] = {
+    {"\"version\": 1", "\"version\": 1.0", "whole number"},
+    {"\"version\": 1", "\"version\": 1e0", "whole number"},
+    {"\"version\": 1", "\"version\": 01", "starts with 0"},
+    {"\"version\": 1", "\"version\": -0", "sign"},
+    {"\"version\": 1", "\"version\": +1", "expected a value"},
+    {"\"version\": 1", "\"version\": NaN", "expected a value"},
+    {"\"version\": 1", "\"version\": 1000000000000000000", "18 digits"},
+    {"\"version\": 1", "\"version\": 999999999999999999", "version"},
+    {"\"version\": 1", "\"version\": \"1\"", "version"},
+    {"\"version\": 1", "\"version\": null", "version"},
+    {"\"version\": 1", "\"version\": 1, \"version\": 1", "twice"},
+    {"\"version\": 1,", "\"version\": 1,,", "expected a key"},
+    {"\"version\": 1,", "", "version"},
+    {"\"version\": 1", "\"version\": {}", "version"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\\u0000\"", "escape"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\\ud800\"", "escape"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\\x\"", "escape"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\t\"", "control"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\xff\"", "UTF-8"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate\xc0\xaf\"", "UTF-8"},
+    {"\"plumbline.certificate\"", "\"plumbline.certificate", "line"},
+    {"\"paths\": [", "\"paths\": [[[[[[[[[[[[[[[[[[[[", "deeply"},
+    {"\"paths\": [", "\"paths\": {", "line"},
+    {"{\"weights\"", "{\"prices\": {\"slots\": [[0, 999999999999999999]]}, \"weights\"", "2^59"},
+};
+
+static struct check_text edited(const struct check_text *text, const char *from, const char *to, struct arena *arena)
+{
+    const char *at = strstr(text->text, from);
+    struct check_text out = {.file = "damaged.json"};
+    assert_non_null(at);
+    out.text = arena_print(arena, "%.*s%s%s", (int)(at - text->text), text->text, to, at + strlen(from));
+    out.size = strlen(out.text);
+    return out;
+}
+
+static void test_text(void **state)
+{
+    struct arena arena;
+    struct check_trial t;
+    (void)state;
+    arena_open(&arena, NULL);
+    uint64_t seed = 1;
+    while (!check_trial_open(&t, seed, &arena) || t.best_ns == INT64_MAX) seed++;
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct check_text text = edited(&t.certificate, damages[i].from, damages[i].to, &arena);
+        expect_refused(damages[i].to, &text, &t.text, damages[i].reason, false, &arena);
+    }
+    // Truncated anywhere, in the certificate and in the problem; what stands behind it.
+    for (size_t size = 0; size + 2 < t.certificate.size; size += 7) {
+        struct check_text text = {"short.json", t.certificate.text, size};
+        expect_refused("truncated", &text, &t.text, "line", false, &arena);
+    }
+    struct check_text longer = edited(&t.certificate, "\n", "", &arena);
+    longer.text = arena_print(&arena, "%s{}", longer.text);
+    longer.size += 2;
+    expect_refused("something behind", &longer, &t.text, "behind", false, &arena);
+    arena_close(&arena);
+}
+
+// ---- sizes and work
+
+static void test_sizes(void **state)
+{
+    struct arena arena;
+    struct check_trial t;
+    struct check_result result;
+    struct error err = {OK, ""};
+    (void)state;
+    arena_open(&arena, NULL);
+    uint64_t seed = 1;
+    while (!check_trial_open(&t, seed, &arena) || t.best_ns == INT64_MAX) seed++;
+    const size_t huge = ((size_t)1 << 26) + 1;
+    char *blanks = TAKE(&arena, huge, char);
+    memset(blanks, ' ', huge);
+    struct check_text large = {"large.json", blanks, huge};
+    expect_refused("oversized", &large, &t.text, "larger than", false, &arena);
+    // As many brackets as fit, and as many values.
+    large.size = 1 << 20;
+    memset(blanks, '[', large.size);
+    expect_refused("nested", &large, &t.text, "deeply", false, &arena);
+    for (size_t i = 1; i < huge - 1; i++) blanks[i] = i % 2 ? '0' : ',';
+    blanks[0] = '[';
+    large.size = huge - 1;
+    expect_refused("values", &large, &t.text, "more values", false, &arena);
+    for (uint64_t limit = 1; limit < 100; limit += 7) {
+        assert_int_equal(check_certificate(&result, &t.certificate, &t.text, limit, &arena, &err), OK);
+        assert_false(result.accepted);
+        assert_non_null(strstr(result.reason, "work limit"));
+    }
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgeries), cmocka_unit_test(test_text), cmocka_unit_test(test_sizes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+// Priced documents against the judge's own prices of their problems, as plumbline check CERTIFICATE PROBLEM compares them: honest
+// ones agree in every number, and whatever one number, word or name of a document is changed to, it is found.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "solve/checker/parts.h"
+#include "solve/checker/prices/prices.h"
+#include "tests/support/trials/check_trials.h"
+#include "tests/support/trials/trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>      // last: it has a macro fail()
+
+struct pricing_trial {
+    struct problem problem;
+    struct check_text text;         // of the planner's priced document
+    struct check_problem *own;      // by the judge
+    struct arena *arena;
+};
+
+static bool pricing_trial_open(struct pricing_trial *t, int flavour, struct random *rng, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct error err = {OK, ""};
+    struct priced priced;
+    limits.plans_max = 0;
+    limits.flavour = flavour;
+    t->arena = arena;
+    random_problem(&t->problem, rng, &limits, arena);
+    if (random_chance(rng, 60)) vary_layout(&t->problem, rng);
+    assert_int_equal(price_problem(&priced, &t->problem, arena, &err), OK);
+    t->text = check_trial_save(&priced, "priced.json", arena);
+    if (space_one_prices(&t->own, &t->problem, arena, &err) != OK) fail_msg("%s", err.text);
+    for (int g = 0; g < priced.group_count; g++)
+        if (priced.groups[g].excluded) return false;
+    return true;
+}
+
+// What comes of a document with this text.
+static enum status compare(const struct pricing_trial *t, const char *text, size_t size, struct error *err)
+{
+    struct check_problem *read = TAKE(t->arena, 1, struct check_problem);
+    int64_t compared;
+    TRY(check_read_problem(read, "priced.json", text, size, t->arena, err));
+    TRY(check_same_prices(read, t->own, &compared, err));
+    assert_true(compared > 50);
+    return OK;
+}
+
+static void honest_documents_agree(void **state)
+{
+    (void)state;
+    struct random rng = {40};
+    int compared = 0;
+    for (int i = 0; i < 600; i++) {
+        struct arena arena;
+        struct pricing_trial t;
+        struct error err = {OK, ""};
+        arena_open(&arena, NULL);
+         pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena);
+        if (compare(&t, t.text.text, t.text.size, &err) != OK) fail_msg("problem %d: %s", i, err.text);
+        compared++;
+        arena_close(&arena);
+    }
+    print_message("%d documents\n", compared);
+}
+
+// ---- forgeries
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static void put(char *to, const char *text, size_t from, size_t length, const char *instead)
+{
+    sprintf(to, "%.*s%s%s", (int)from, text, instead, text + from + length);
+}
+
+// The next token behind `at` that is a number, a word (true, false) or a text that is no key; its length. 0: none.
+static size_t next_token(const char *text, size_t *at)
+{
+    for (size_t i = *at; text[i]; i++) {
+        size_t length = 1;
+        if (text[i] == '"') {
+            while (text[i + length] != '"') length++;
+            length++;
+            if (text[i + length] == ':') { i += length; continue; }
+        } else if (is_digit(text[i]) || text[i] == '-') {
+            while (is_digit(text[i + length])) length++;
+        } else if (!strncmp(text + i, "true", 4) || !strncmp(text + i, "false", 5)) {
+            length = text[i] == 't' ? 4 : 5;
+        } else {
+            continue;
+        }
+        *at = i;
+        return length;
+    }
+    return 0;
+}
+
+// One more; the other word; a name with another letter.
+static const char *forged_token(const char *token, size_t length, int off, struct arena *arena)
+{
+    char *text = arena_print(arena, "%.*s", (int)length, token);
+    if (*text == 't' || *text == 'f') return *text == 't' ? "false" : "true";
+    if (*text == '"') return length > 2 ? (text[1] = text[1] == 'x' ? 'y' : 'x', text) : "\"x\"";
+    return arena_print(arena, "%lld", atoll(text) + off);
+}
+
+// Where the body begins: what stands before says what kind of document it is and who made it.
+static size_t body_of(const char *text) { return (size_t)(strstr(text, "\"name\"") - text); }
+
+static int forge_all(const struct pricing_trial *t, int off)
+{
+    char *forged = TAKE(t->arena, t->text.size + 100, char);
+    int count = 0;
+    size_t length;
+    for (size_t at = body_of(t->text.text); (length = next_token(t->text.text, &at)); at += length, count++) {
+        struct arena_mark mark = arena_set_mark(t->arena);
+        struct error err = {OK, ""};
+        put(forged, t->text.text, at, length, forged_token(t->text.text + at, length, off, t->arena));
+        enum status status = compare(t, forged, strlen(forged), &err);
+        if (status == OK) fail_msg("accepted: %.*s -> %.*s", 60, t->text.text + (at > 30 ? at - 30 : 0), 60, forged + (at > 30 ? at - 30 : 0));
+        if (status == (enum status)NOT_PROVEN && !strstr(err.text, "by the problem it is")) fail_msg("%s", err.text);
+        arena_reset(t->arena, mark);
+    }
+    return count;
+}
+
+static void whatever_is_changed_is_found(void **state)
+{
+    (void)state;
+    struct random rng = {41};
+    int documents = 0, forgeries = 0;
+    for (int i = 0; documents < 12; i++) {
+        struct arena arena;
+        struct pricing_trial t;
+        arena_open(&arena, NULL);
+        if (pricing_trial_open(&t, i % FLAVOUR_COUNT, &rng, &arena)) {
+            forgeries += forge_all(&t, i % 2 ? 1 : -1);
+            documents++;
+        }
+        arena_close(&arena);
+    }
+    print_message("%d forgeries of %d documents\n", forgeries, documents);
+    assert_true(forgeries > 3000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(honest_documents_agree), cmocka_unit_test(whatever_is_changed_is_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

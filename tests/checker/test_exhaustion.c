@@ -1,0 +1,431 @@
+// Files made to exhaust: check, verify and vipr take no more than 24 bytes for each byte of the
+// files that they read, and 64 MB, whatever the files say. Each case is heard in a process of its
+// own whose address space may grow by that much (not under the sanitizers, whose own memory grows
+// it), and ends in one clear line. What is found to need more is refused by the program's own
+// count.
+#define _DEFAULT_SOURCE         // wait4
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "data/base/file.h"
+#include "data/base/options.h"
+#include "tests/support/folder.h"
+
+#include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
+
+command_function command_check, command_verify, command_vipr;
+
+enum { OUTSIDE_BYTES = 64 * 1000 * 1000, LINE_BYTES = 2000 };
+
+static char folder[FOLDER_SIZE];
+static size_t written;          // bytes of the case's files
+
+static FILE *begin_file(const char *name)
+{
+    char path[FOLDER_SIZE + 40];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    return f;
+}
+
+static void end_file(FILE *f)
+{
+    written += (size_t)ftell(f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void repeat(FILE *f, const char *text, int times)
+{
+    for (int i = 0; i < times; i++) fputs(text, f);
+}
+
+// A document of tests/documents with `to` in place of the first `from`; its hash.
+static void change(const char *name, const char *from, const char *to, char hash[SHA256_TEXT])
+{
+    struct arena arena;
+    struct error err = {OK, ""};
+    const char *text;
+    size_t size;
+    arena_open(&arena, NULL);
+    CHECK_OK(
+        file_read(arena_print(&arena, "tests/documents/%s", name), &text, &size, &arena, &err));
+    const char *at = strstr(text, from);
+    if (!at) fail_msg("%s: '%s' is not there", name, from);
+    const char *changed = arena_print(&arena, "%.*s%s%s", (int)(at - text), text, to,
+                                      at + strlen(from));
+    sha256_text(changed, strlen(changed), hash);
+    FILE *f = begin_file(name);
+    fputs(changed, f);
+    end_file(f);
+    arena_close(&arena);
+}
+
+static void begin_certificate(FILE *f, const char *priced_hash)
+{
+    fprintf(f,
+            "{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
+            "\"priced\", "
+            "\"path\": \"priced.json\", \"sha256\": \"%s\"}], \"proof\": {\"bound_ns\": 1, ",
+            priced_hash);
+}
+
+// ---- certificates
+
+static void write_numbers(void)
+{
+    FILE *f = begin_file("case.json");
+    fputs("{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [0", f);
+    repeat(f, ",0", 1000000);
+    fputs("], \"proof\": {}}", f);
+    end_file(f);
+}
+
+static void write_brackets(void)
+{
+    FILE *f = begin_file("case.json");
+    fputs("[[]", f);
+    repeat(f, ",[]", 700000);
+    fputs("]", f);
+    end_file(f);
+}
+
+static void write_texts(void)
+{
+    FILE *f = begin_file("case.json");
+    fputs("[\"\"", f);
+    repeat(f, ",\"\"", 700000);
+    fputs("]", f);
+    end_file(f);
+}
+
+// Splits of one rank's layers, each of which leaves a half as it was: they wait one behind the
+// other.
+static void write_waiting(void)
+{
+    char hash[SHA256_TEXT];
+    change("priced.json", "\"name\"", "\"name\"", hash);
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs("\"paths\": [], \"boxes\": [", f);
+    repeat(f, "{\"rounds\": [], \"split\": {\"rank\": 0, \"layers_below\": 8}}, ", 20000);
+    fputs("{\"rounds\": [], \"closed\": true}]}}", f);
+    end_file(f);
+}
+
+static void write_idle_splits(void)
+{
+    char hash[SHA256_TEXT];
+    change("priced.json", "\"name\"", "\"name\"", hash);
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs("\"paths\": [], \"boxes\": [", f);
+    repeat(f, "{\"rounds\": [], \"split\": {\"stage\": 0, \"load_below_ns\": 1000000000000000}}, ",
+           2000);
+    fputs("{\"rounds\": [], \"closed\": true}]}}", f);
+    end_file(f);
+}
+
+static void write_tables(FILE *f, int stages, int layers, int micro_batches)
+{
+    fprintf(f,
+            "{\"kind\": \"plumbline.priced\", \"version\": 1, \"name\": \"x\", \"layout\": "
+            "{\"pipeline\": %d}, "
+            "\"stage_count\": %d, \"micro_batches\": %d, \"layer_count\": %d, "
+            "\"devices_per_stage\": 1, "
+            "\"recompute\": [\"none\"], \"boundary_options\": [{\"rank\": 0}], "
+            "\"gradient_options\": [{\"rank\": 0}], "
+            "\"groups\": [{\"name\": \"g\", \"gpu\": \"x\", \"slots\": %d, \"memory_limit_bytes\": "
+            "1000000000, "
+            "\"constant_bytes\": 0, \"sync_constant_ns\": [0]}], \"runs\": [",
+            stages, stages, micro_batches, 2 * layers, stages);
+    for (int run = 0; run < 2; run++)
+        fprintf(
+            f,
+            "%s{\"name\": \"%c\", \"count\": %d, \"recomputable\": false, \"weight_bytes\": 1, "
+            "\"gradient_bytes\": 1, \"optimizer_bytes\": 0, \"stash_bytes\": [1, 1, 1], "
+            "\"working_bytes\": "
+            "[0, 0, 0], \"feedback_bytes\": [0], \"cut\": 0, \"forward_ns\": [1000], "
+            "\"backward_ns\": [2000], "
+            "\"selective_ns\": [0], \"full_ns\": [0], \"optimizer_ns\": [0], \"sync_ns\": [[0]]}",
+            run ? ", " : "", 'a' + run, layers);
+    fputs("], \"cuts\": [{\"message_bytes\": 0, \"feedback_bytes\": [0], \"forward_ns\": [0, 0, 0, "
+          "0], "
+          "\"backward_ns\": [[0, 0, 0, 0]]}]}",
+          f);
+}
+
+static void write_priced(int stages, int layers, int micro_batches, char hash[SHA256_TEXT])
+{
+    char *text;
+    size_t size;
+    FILE *to = open_memstream(&text, &size), *f = begin_file("priced.json");
+    write_tables(to, stages, layers, micro_batches);
+    fclose(to);
+    sha256_text(text, size, hash);
+    fputs(text, f);
+    end_file(f);
+    free(text);
+}
+
+// A thousand bytes of tables, of which a million choices follow.
+static void write_choices(void)
+{
+    char hash[SHA256_TEXT];
+    write_priced(12, 500, 1, hash);
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs("\"paths\": [], \"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
+    end_file(f);
+}
+
+// A graph of millions of operations out of a few digits.
+static void write_operations(void)
+{
+    char hash[SHA256_TEXT];
+    write_priced(64, 64, 30000, hash);
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs("\"paths\": [], \"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
+    end_file(f);
+}
+
+// Short paths over many symbols.
+static void write_paths(void)
+{
+    char hash[SHA256_TEXT];
+    write_priced(256, 256, 1, hash);
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, hash);
+    fputs("\"paths\": [", f);
+    repeat(f, "{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}, ", 40000);
+    fputs("{\"start\": [\"forward\", 0, 0, 0], \"laps\": 1, \"steps\": \"\"}], "
+          "\"boxes\": [{\"rounds\": [], \"closed\": true}]}}", f);
+    end_file(f);
+}
+
+static void write_pipe(void)
+{
+    char path[FOLDER_SIZE + 40];
+    FILE *f = begin_file("case.json");
+    begin_certificate(f, "0");
+    fputs("\"paths\": [], \"boxes\": []}}", f);
+    end_file(f);
+    snprintf(path, sizeof path, "%s/priced.json", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void write_device(void)
+{
+    FILE *f = begin_file("case.json");
+    fputs("{\"kind\": \"plumbline.certificate\", \"version\": 1, \"made_from\": [{\"role\": "
+          "\"priced\", \"path\": "
+          "\"/dev/zero\", \"sha256\": \"0\"}], \"proof\": {\"bound_ns\": 1, \"paths\": [], "
+          "\"boxes\": []}}",
+          f);
+    end_file(f);
+}
+
+// ---- VIPR
+
+static void begin_vipr(FILE *f, int variables)
+{
+    fprintf(f, "VER 1.0\nVAR %d\n", variables);
+    repeat(f, "a ", variables);
+    fputs("\nINT 0\nOBJ min\n0\n", f);
+}
+
+static const char last_rows[] = "RTP infeas\nSOL 0\nDER 1\nz G 1 0 { lin 1 0 1/3 } -1\n";
+
+static void write_wide(void)
+{
+    enum { VARIABLES = 300000 };
+    FILE *f = begin_file("case.vipr");
+    begin_vipr(f, VARIABLES);
+    fprintf(f, "CON 1 0\na G 1 %d", VARIABLES);
+    for (int i = VARIABLES - 1; i >= 0; i--) fprintf(f, " %d 1", i);
+    fprintf(f, "\n%s", last_rows);
+    end_file(f);
+}
+
+static void write_rows(void)
+{
+    FILE *f = begin_file("case.vipr");
+    begin_vipr(f, 1);
+    fputs("CON 400000 0\n", f);
+    repeat(f, "a E 0 0\n", 200000);
+    repeat(f, "a E 0 1 0 1/3\n", 200000);
+    fputs(last_rows, f);
+    end_file(f);
+}
+
+static void write_assumptions(void)
+{
+    enum { ROWS = 100000 };
+    FILE *f = begin_file("case.vipr");
+    begin_vipr(f, 1);
+    fprintf(f, "CON 1 0\na E 0 0\nRTP infeas\nSOL 0\nDER %d\n", 2 * ROWS);
+    repeat(f, "z G 1 0 { asm } -1\n", ROWS);
+    for (int i = 0; i < ROWS; i++)
+        fprintf(f, "z G 1 0 { lin 2 %d 1 %d 1 } -1\n", 1 + i, i ? ROWS + i : 2);
+    end_file(f);
+}
+
+// A few long digits on every column.
+static void write_growth(void)
+{
+    enum { COLUMNS = 20000, DIGITS = 19000 };
+    FILE *f = begin_file("case.vipr");
+    begin_vipr(f, COLUMNS);
+    fprintf(f, "CON 1 0\na G 1 %d", COLUMNS);
+    for (int i = 0; i < COLUMNS; i++) fprintf(f, " %d 1/%d", i, 2 * i + 3);
+    fputs("\nRTP infeas\nSOL 0\nDER 1\nz G 1 0 { lin 1 0 1/", f);
+    repeat(f, "7", DIGITS);
+    fputs(" } -1\n", f);
+    end_file(f);
+}
+
+// ---- plans
+
+static void write_stages(void)
+{
+    FILE *f = begin_file("case.json");
+    fputs("{\"kind\": \"plumbline.plan\", \"version\": 1, \"stages\": [0", f);
+    repeat(f, ",0", 1000000);
+    fputs("]}", f);
+    end_file(f);
+}
+
+static void write_sources(void)
+{
+    char hash[SHA256_TEXT];
+    struct arena arena;
+    arena_open(&arena, NULL);
+    char *list = TAKE(&arena, 20000 * 130, char), *to = list;
+    to += sprintf(to, "\"made_from\": [");
+    for (int i = 0; i < 20000; i++)
+        to += sprintf(to, "{\"role\": \"x\", \"path\": \"p%d\", \"sha256\": \"%064d\"},", i, i);
+    change("plan.json", "\"made_from\": [", list, hash);
+    arena_close(&arena);
+}
+
+// ---- all of them
+
+static const struct {
+    const char *name, *command, *file;
+    void (*write)(void);
+    int exit_code;              // or a line on stdout: 0
+    const char *says;
+} cases[] = {
+    {"numbers", "check", "case.json", write_numbers, 2, "made_from: expected"},
+    {"brackets", "check", "case.json", write_brackets, 2, "expected an object"},
+    {"texts", "check", "case.json", write_texts, 2, "expected an object"},
+    {"texts, to vipr", "vipr", "case.json", write_texts, 2, "expected an object"},
+    {"waiting halves", "check", "case.json", write_waiting, 1, "not closed by its rounds"},
+    {"idle splits", "check", "case.json", write_idle_splits, 1, "separates nothing"},
+    {"choices", "check", "case.json", write_choices, 1, "needs more memory than the 4"},
+    {"operations", "check", "case.json", write_operations, 1, "needs more memory than the 4"},
+    {"paths", "check", "case.json", write_paths, 1, "needs more memory than the "},
+    {"a pipe", "check", "case.json", write_pipe, 2, "expected a file, found a pipe"},
+    {"a pipe, to vipr", "vipr", "case.json", write_pipe, 2, "expected a file, found a pipe"},
+    {"a device", "check", "case.json", write_device, 2, "expected a file, found a device"},
+    {"wide rows", "check", "case.vipr", write_wide, 1, "does not follow"},
+    {"many rows", "check", "case.vipr", write_rows, 1, "does not follow"},
+    {"assumptions", "check", "case.vipr", write_assumptions, 1, "larger sets of assumptions"},
+    {"growing sums", "check", "case.vipr", write_growth, 1, "memory limit is reached"},
+    {"stages", "verify", "case.json", write_stages, 2, "case.json"},
+    {"sources", "verify", "plan.json", write_sources, 2, "expected at most 64 documents"},
+};
+
+#if !defined(__SANITIZE_ADDRESS__)
+static size_t address_space(void)
+{
+    size_t pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%zu", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+// In a process of its own: what the front door does, within the limit.
+static void hear(const char *command, const char *file)
+{
+    char path[FOLDER_SIZE + 40], out[FOLDER_SIZE + 40];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    snprintf(out, sizeof out, "%s/out", folder);
+    char *words[] = {(char *)command, path, "-o", "/dev/null"};
+    command_function *run = !strcmp(command, "check")  ? command_check
+                            : !strcmp(command, "vipr") ? command_vipr
+                                                       : command_verify;
+    if (!freopen(out, "w", stdout) || dup2(fileno(stdout), STDERR_FILENO) < 0) _exit(99);
+    setvbuf(stdout, NULL, _IONBF, 0);
+#if !defined(__SANITIZE_ADDRESS__)
+    size_t most = address_space() + OUTSIDE_BYTES + MEMORY_FOR_A_BYTE * written;
+    struct rlimit limit = {most, most};
+    if (address_space() && setrlimit(RLIMIT_AS, &limit)) _exit(98);
+#endif
+    _exit(command_run("plumbline", command, run, run == command_vipr ? 4 : 2, words));
+}
+
+static void read_line(char line[LINE_BYTES])
+{
+    char path[FOLDER_SIZE + 40];
+    snprintf(path, sizeof path, "%s/out", folder);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    line[fread(line, 1, LINE_BYTES - 1, f)] = '\0';
+    fclose(f);
+}
+
+// The line that it says, its status and the most memory that it took.
+static int hear_apart(const char *command, const char *file, char line[LINE_BYTES],
+                      size_t *most_bytes)
+{
+    struct rusage usage;
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) hear(command, file);
+    assert_int_equal(wait4(child, &status, 0, &usage), child);
+    *most_bytes = 1024 * (size_t)usage.ru_maxrss;
+    read_line(line);
+    char *end = strchr(line, '\n');
+    if (!end || end[1]) fail_msg("not one line: %s", line);
+    *end = '\0';
+    return status;
+}
+
+static void test_within_bounds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        char line[LINE_BYTES];
+        size_t most_bytes;
+        assert_int_equal(folder_make(folder), 0);
+        written = 0;
+        cases[i].write();
+        int status = hear_apart(cases[i].command, cases[i].file, line, &most_bytes);
+        const char *says = strstr(line, cases[i].says);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != cases[i].exit_code || !says)
+            fail_msg("%s: status %x, said: %s", cases[i].name, (unsigned)status, line);
+        print_message("%-16s %8zu bytes, %4zu MB: %.60s\n", cases[i].name, written,
+                      most_bytes / 1000000, says);
+#if !defined(__SANITIZE_ADDRESS__)
+        assert_true(most_bytes <= OUTSIDE_BYTES + MEMORY_FOR_A_BYTE * written);
+#endif
+        assert_int_equal(folder_remove(folder), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_within_bounds)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,220 @@
+// Tables: what a reader of comma-separated values must accept, what it must refuse and how it says so. Oracle: random cells
+// written by a writer of the test's own, read back unchanged.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/text/table.h"
+#include "tests/support/check.h"
+
+static enum status open_text(struct table *t, const char *text, struct arena *arena, struct error *err)
+{
+    *err = (struct error){OK, ""};
+    return table_open_text(t, "rows.csv", text, strlen(text), arena, err);
+}
+
+static void assert_cell(struct cell cell, const char *text)
+{
+    if (!cell_is(cell, text)) fail_msg("got '%.*s', want '%s'", cell.length, cell.text, text);
+}
+
+static void reads_what_is_there(void **state)
+{
+    static const char *const texts[] = {
+        "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,\n", "id,note\r\n1,\"a, \"\"b\"\"\nc\"\r\n2,\r\n", "id,note\n1,\"a, \"\"b\"\"\nc\"\n2,",
+        "\xEF\xBB\xBFid,\"note\"\n\"1\",\"a, \"\"b\"\"\nc\"\n2,\"\"\n\n\n",
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
+        struct arena arena;
+        struct table t;
+        struct error err;
+        bool more;
+        arena_open(&arena, NULL);
+        CHECK_OK(open_text(&t, texts[i], &arena, &err));
+        assert_int_equal(t.column_count, 2);
+        assert_int_equal(table_column(&t, "note"), 1);
+        assert_int_equal(table_column(&t, "not"), -1);
+        CHECK_OK(table_next(&t, &more, &err));
+        assert_true(more && t.line == 2 && t.row == 0);
+        assert_cell(t.cells[0], "1");
+        assert_cell(t.cells[1], "a, \"b\"\nc");
+        assert_true(cell_contains(t.cells[1], "A,") && !cell_contains(t.cells[1], "cc"));
+        CHECK_OK(table_next(&t, &more, &err));
+        assert_true(more && t.line == 4 && t.row == 1);
+        assert_cell(t.cells[0], "2");
+        assert_cell(t.cells[1], "");
+        CHECK_OK(table_next(&t, &more, &err));
+        assert_false(more);
+        arena_close(&arena);
+    }
+}
+
+// ---- refusals
+
+static void refuse(const char *text, const char *where)
+{
+    struct arena arena;
+    struct table t;
+    struct error err;
+    bool more = true;
+    arena_open(&arena, NULL);
+    enum status status = open_text(&t, text, &arena, &err);
+    while (status == OK && more) status = table_next(&t, &more, &err);
+    if (status != BAD_INPUT) fail_msg("accepted: %s", text);
+    if (strncmp(err.text, "rows.csv: ", 10) || !strstr(err.text, where) || strchr(err.text, '\n'))
+        fail_msg("'%s' does not say '%s'", err.text, where);
+    arena_close(&arena);
+}
+
+static void refuses_with_file_and_line(void **state)
+{
+    (void)state;
+    refuse("", "columns' names");
+    refuse("\xEF\xBB\xBF", "columns' names");
+    refuse("id,,note\n", "column 2 has no name");
+    refuse("id,note,id\n", "column 3: \"id\" names two columns");
+    refuse("id,note\n1\n", "line 2: expected 2 cells, found 1");
+    refuse("id,note\n1,2,3\n", "line 2: expected 2 cells, found more");
+    refuse("id,note\n1,\"2\n3,4\n", "line 2, cell 2: expected a closing quote");
+    refuse("id,note\n1,\"2\"x\n", "line 2, cell 2: expected a comma");
+    refuse("id,note\n1,2\"3\"\n", "line 2, cell 2: expected quotes around the whole cell");
+    refuse("id,note\n1,2\r3\n", "line 2, cell 2: expected a comma or the end of the line");
+    refuse("id,note\n1,\x01\n", "line 2, cell 2: expected text, found a control");
+    refuse("id,note\n1,\"\x01\"\n", "line 2, cell 2: expected text, found a control");
+    refuse("id,note\n\n1,2\n", "line 2: expected 2 cells, found 1");
+}
+
+static void refuses_what_is_too_large(void **state)
+{
+    (void)state;
+    char *text = malloc(80000), *end = text;
+    assert_non_null(text);
+    for (int i = 0; i < 300; i++) end += sprintf(end, "%sc%d", i ? "," : "", i);
+    refuse(text, "line 1: expected 256 cells, found more");
+    for (int quoted = 0; quoted < 2; quoted++) {
+        end = text + sprintf(text, "id\n%s", quoted ? "\"" : "");
+        memset(end, 'x', 66000);
+        strcpy(end + 66000, quoted ? "\"\n" : "\n");
+        refuse(text, "at most 65536 bytes");
+    }
+    free(text);
+}
+
+static void reads_numbers(void **state)
+{
+    static const struct { const char *cell; bool whole, number; double value; } cases[] = {
+        {"12", true, true, 12}, {"-3", true, true, -3}, {"0.5", false, true, 0.5}, {"1e3", false, true, 1000}, {"12x", false, false, 0},
+        {"0x10", false, false, 0}, {"inf", false, false, 0}, {"nan", false, false, 0}, {" 1", false, false, 0}, {"-", false, false, 0},
+        {"99999999999999999999", false, false, 0}, {"1e400", false, false, 0}, {"1001", false, false, 0}, {"\"7\"", true, true, 7},
+    };
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+        struct arena arena;
+        struct table t;
+        struct error err;
+        bool more;
+        int64_t whole = 0;
+        double number = 0;
+        arena_open(&arena, NULL);
+        CHECK_OK(open_text(&t, arena_print(&arena, "n,m\n%s,\n", cases[i].cell), &arena, &err));
+        CHECK_OK(table_next(&t, &more, &err));
+        enum status status = table_whole(&t, 0, -1000, 1000, &whole, &err);
+        if (status != (cases[i].whole ? OK : BAD_INPUT)) fail_msg("%s as a whole number", cases[i].cell);
+        if (!cases[i].whole) assert_non_null(strstr(err.text, "rows.csv: line 2, column n: expected a whole number from -1000 to 1000, found '"));
+        err = (struct error){OK, ""};
+        status = table_number(&t, 0, -1000, 1000, &number, &err);
+        if (status != (cases[i].number ? OK : BAD_INPUT)) fail_msg("%s as a number", cases[i].cell);
+        if (cases[i].whole) assert_true((double)whole == cases[i].value);
+        if (cases[i].number) assert_true(number == cases[i].value);
+        whole = 42;     // an empty cell changes nothing
+        err = (struct error){OK, ""};
+        CHECK_OK(table_whole(&t, 1, 0, 1, &whole, &err));
+        assert_int_equal(whole, 42);
+        arena_close(&arena);
+    }
+}
+
+static void names_are_listed(void **state)
+{
+    static const char *const names[] = {"none", "full", NULL};
+    struct arena arena;
+    struct table t;
+    struct error err;
+    bool more;
+    int value = 0;
+    (void)state;
+    arena_open(&arena, NULL);
+    CHECK_OK(open_text(&t, "mode\nfull\nfuller\n", &arena, &err));
+    CHECK_OK(table_next(&t, &more, &err));
+    CHECK_OK(table_name(&t, 0, names, &value, &err));
+    assert_int_equal(value, 1);
+    CHECK_OK(table_next(&t, &more, &err));
+    assert_int_equal(table_name(&t, 0, names, &value, &err), BAD_INPUT);
+    assert_string_equal(err.text, "rows.csv: line 3, column mode: expected one of none, full, found 'fuller'");
+    arena_close(&arena);
+}
+
+// ---- oracle
+
+enum { ROWS = 40, COLUMNS = 5, CELL = 12 };
+
+static void write_cell(char **at, const char *cell, uint64_t draw)
+{
+    bool quoted = strpbrk(cell, ",\"\n\r") || draw % 3 == 0;
+    if (!quoted) {
+        *at += sprintf(*at, "%s", cell);
+        return;
+    }
+    *(*at)++ = '"';
+    for (const char *c = cell; *c; c++) {
+        if (*c == '"') *(*at)++ = '"';
+        *(*at)++ = *c;
+    }
+    *(*at)++ = '"';
+}
+
+static void what_was_written_is_read(void **state)
+{
+    static const char letters[] = "ab,\"\n\r 7.-\xC3\xA9";
+    uint64_t seed = 7;
+    (void)state;
+    for (int trial = 0; trial < 300; trial++) {
+        static char cells[ROWS][COLUMNS][CELL + 1], text[ROWS * COLUMNS * (2 * CELL + 4) + 100];
+        char *at = text + sprintf(text, "a,b,c,d,e\n");
+        for (int i = 0; i < ROWS; i++)
+            for (int k = 0; k < COLUMNS; k++) {
+                int length = 0;
+                for (seed = seed * 6364136223846793005u + 1; length < (int)((seed >> 33) % CELL); length++) {
+                    cells[i][k][length] = letters[(seed >> (20 + length)) % (sizeof letters - 1)];
+                }
+                cells[i][k][length] = '\0';
+                write_cell(&at, cells[i][k], seed >> 40);
+                *at++ = k + 1 < COLUMNS ? ',' : '\n';
+            }
+        *at = '\0';
+        struct arena arena;
+        struct table t;
+        struct error err;
+        bool more;
+        arena_open(&arena, NULL);
+        CHECK_OK(open_text(&t, text, &arena, &err));
+        for (int i = 0; i < ROWS; i++) {
+            CHECK_OK(table_next(&t, &more, &err));
+            assert_true(more);
+            for (int k = 0; k < COLUMNS; k++) assert_cell(t.cells[k], cells[i][k]);
+        }
+        CHECK_OK(table_next(&t, &more, &err));
+        assert_false(more);
+        arena_close(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_what_is_there), cmocka_unit_test(refuses_with_file_and_line), cmocka_unit_test(refuses_what_is_too_large),
+        cmocka_unit_test(reads_numbers), cmocka_unit_test(names_are_listed), cmocka_unit_test(what_was_written_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

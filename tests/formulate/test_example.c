@@ -1,0 +1,259 @@
+// The shipped documents load and price, the examples are what their descriptions say, and writing one harms nothing.
+#include "formulate/example/example.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "formulate/price/price.h"
+
+struct bench { struct arena arena; struct error err; struct problem problem; struct priced priced; const char *folder; };
+
+static int begin(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    char folder[] = "/tmp/plumbline-test-XXXXXX";
+    if (!b || !mkdtemp(folder)) return -1;
+    arena_open(&b->arena, NULL);
+    b->folder = arena_copy_text(&b->arena, folder);
+    *state = b;
+    return 0;
+}
+
+static int end(void **state)
+{
+    static const char *const names[] = {"problem", "model", "cluster", "costs", "job"};
+    struct bench *b = *state;
+    for (size_t i = 0; i < ARRAY_LENGTH(names); i++) unlink(arena_print(&b->arena, "%s/%s.json", b->folder, names[i]));
+    int removed = rmdir(b->folder);         // fails if anything else was left there
+    arena_close(&b->arena);
+    free(b);
+    return removed;
+}
+
+static void demand(struct bench *b, enum status status)
+{
+    if (status != OK) fail_msg("%s", b->err.text);
+}
+
+static const struct priced *write_and_price(struct bench *b)
+{
+    demand(b, example_write(&b->problem, b->folder, false, &b->arena, &b->err));
+    struct problem *loaded = TAKE(&b->arena, 1, struct problem);
+    demand(b, problem_load(loaded, arena_print(&b->arena, "%s/problem.json", b->folder), &b->arena, &b->err));
+    demand(b, price_problem(&b->priced, loaded, &b->arena, &b->err));
+    return &b->priced;
+}
+
+static void chain_is_as_described(void **state)
+{
+    struct bench *b = *state;
+    struct chain_request request = {48, 8, 3, 32};
+    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
+    const struct priced *p = write_and_price(b);
+    assert_int_equal(p->stage_count, 8);
+    assert_int_equal(p->micro_batches, 32);
+    assert_int_equal(p->layer_count, 50);
+    assert_int_equal(p->group_count, 3);
+    assert_int_equal(p->groups[0].slots, 3);            // 8 = 3 + 3 + 2
+    assert_int_equal(p->groups[1].slots, 3);
+    assert_int_equal(p->groups[2].slots, 2);
+    assert_int_equal(p->groups[1].memory_limit_bytes, 40000000000);
+    assert_int_equal(p->groups[2].memory_limit_bytes, 80000000000);
+    const struct priced_run *block = &p->runs[1];
+    assert_int_equal(block->forward_ns[0], 1000000);
+    assert_int_equal(block->backward_ns[1], 3636364);   // 2 / 0.55 ms
+    assert_int_equal(block->full_ns[2], 1333333);       // 1 / 0.75 ms
+    assert_int_equal(p->runs[0].forward_ns[0], 300000);
+    assert_int_equal(p->runs[2].backward_ns[1], 4363636);       // 2.4 / 0.55 ms
+    assert_int_equal(block->weight_bytes, 4666666666);          // 28e9 x 8 / 48, down
+    assert_int_equal(block->stash_bytes[RECOMPUTE_NONE], 1083333333);
+    assert_int_equal(block->stash_bytes[RECOMPUTE_FULL], 86666666);
+    assert_int_equal(p->runs[0].weight_bytes, 4000000000);
+    const int64_t *same = &p->cuts[block->cut].forward_ns[(1 * 3 + 1) * PART_COUNT],
+                  *other = &p->cuts[block->cut].backward_ns[0][(0 * 3 + 2) * PART_COUNT];
+    assert_int_equal(same[PART_DELAY], 200000);
+    assert_int_equal(other[PART_DELAY], 1500000);
+    assert_int_equal(same[PART_LINK] + same[PART_BLOCKING] + other[PART_LINK] + other[PART_BLOCKING], 0);
+    assert_false(priced_uses_sync(p));
+    assert_false(p->recompute[RECOMPUTE_SELECTIVE]);
+    assert_true(p->recompute[RECOMPUTE_FIRST_LAYERS]);
+    assert_int_equal(p->rule_count, 1);
+    assert_int_equal(p->rules[0].layers_min, 1);
+}
+
+static void chain_with_fewer_stages_than_types(void **state)
+{
+    struct bench *b = *state;
+    struct chain_request request = {6, 3, 4, 2};
+    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
+    assert_int_equal(write_and_price(b)->group_count, 3);
+    request.stages = 7;
+    assert_int_equal(example_chain(&b->problem, &request, &b->arena, &b->err), BAD_INPUT);
+}
+
+static void every_shipped_pair_prices(void **state)
+{
+    static const char *const models[] = {"gpt2-xl", "gpt3-175b", "llama-3.1-8b", "llama-3.1-70b", "llama-3.1-405b"};
+    static const char *const clusters[] = {"a100-16x8", "h100-128x8", "mixed-a100-v100", "two-nics"};
+    struct bench *b = *state;
+    for (size_t m = 0; m < ARRAY_LENGTH(models); m++)
+        for (size_t c = 0; c < ARRAY_LENGTH(clusters); c++) {
+            struct transformer_request r = {.name = "test",
+                                            .model = models[m],
+                                            .cluster = clusters[c],
+                                            .costs = "published",
+                                            .sequence = 1024,
+                                            .precision = FP16,
+                                            .layout = {.tensor = m ? 8 : 1,
+                                                       .context = 1,
+                                                       LAYOUT_PLAIN(4),
+                                                       .micro_batch = 1,
+                                                       .schedule = SCHEDULE_GPIPE},
+                                            .memory_fraction = 0.9};
+            struct arena_mark mark = arena_set_mark(&b->arena);
+            demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
+            demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
+            int slots = 0;
+            for (int g = 0; g < b->priced.group_count; g++) {
+                assert_null(b->priced.groups[g].excluded);
+                slots += b->priced.groups[g].slots;
+                assert_true(b->priced.runs[1].forward_ns[g] > 0);
+            }
+            assert_int_equal(slots, 4);         // the replicas take every GPU
+            // unlike groups are joined, by what both have
+            int last = b->priced.group_count - 1;
+            const int64_t *parts = &b->priced.cuts[0].forward_ns[last * PART_COUNT];
+            assert_true(parts[PART_LINK] + parts[PART_OVERHEAD] > 0);
+            arena_reset(&b->arena, mark);
+        }
+}
+
+// arXiv 2205.05198 Table 4: one layer of the 22B model on A100, tensor 8, 4 sequences of 2048 (ms), within 12 %.
+static void published_layer_times(void **state)
+{
+    static const struct { bool sequence_parallel; int mode; double forward_ms, backward_ms; } rows[] = {
+        {false, 0, 7.7, 11.9}, {true, 0, 7.2, 11.8}, {false, 2, 7.7, 19.5}, {false, 1, 7.7, 13.2}, {true, 1, 7.2, 13.1},
+    };
+    struct bench *b = *state;
+    for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+        struct transformer_request r = {.name = "test",
+                                        .model = "gpt3-175b",
+                                        .cluster = "a100-16x8",
+                                        .costs = "published",
+                                        .sequence = 2048,
+                                        .precision = FP16,
+                                        .layout = {.tensor = 8,
+                                                   .context = 1,
+                                                   LAYOUT_PLAIN(1),
+                                                   .micro_batch = 4,
+                                                   .sequence_parallel = rows[i].sequence_parallel},
+                                        .memory_fraction = 1};
+        demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
+        struct shape *shape = &b->problem.model.shape;
+        shape->hidden = 6144, shape->ffn = 24576, shape->heads = shape->kv_heads = 64, shape->head_width = 96;
+        demand(b, price_problem(&b->priced, &b->problem, &b->arena, &b->err));
+        const struct priced_run *block = &b->priced.runs[1];
+        int64_t extra = rows[i].mode == 0 ? 0 : rows[i].mode == 1 ? block->selective_ns[0] : block->full_ns[0];
+        double forward = (double)block->forward_ns[0] / 1e6 / rows[i].forward_ms,
+               backward = (double)(block->backward_ns[0] + extra) / 1e6 / rows[i].backward_ms;
+        assert_true(forward > 0.88 && forward < 1.12);
+        assert_true(backward > 0.88 && backward < 1.12);
+    }
+}
+
+static void compression_as_asked(void **state)
+{
+    struct bench *b = *state;
+    struct transformer_request r = {.name = "test", .model = "gpt2-xl", .cluster = "a100-16x8", .costs = "published"};
+    r.sequence = 1024;
+    r.precision = FP16, r.memory_fraction = 0.9, r.boundary_rank = 16, r.gradient_rank = 128, r.quality_budget = 3;
+    r.layout = (struct layout){.tensor = 1, .context = 1, LAYOUT_PLAIN(4), .micro_batch = 8};
+    demand(b, example_transformer(&b->problem, &r, &b->arena, &b->err));
+    const struct priced *p = write_and_price(b);
+    assert_int_equal(p->boundary_option_count, 2);
+    assert_int_equal(p->gradient_option_count, 2);
+    assert_true(priced_uses_epilogue(p));
+    assert_int_equal(p->budget.cost_max, 3);
+    assert_int_equal(p->layout.data, 32);               // 128 GPUs / 4
+    assert_int_equal(p->micro_batches, 64);
+    // 2 x 8 x 1024 x 1600 B become 2 x 16 x (8192 + 1600)
+    const int64_t *whole = &p->cuts[0].backward_ns[0][PART_LINK], *low = &p->cuts[0].backward_ns[1][PART_LINK];
+    assert_true(llabs(*whole * (16 * (8192 + 1600)) / (8192 * 1600) - *low) <= 1);
+}
+
+static void four_machines(void **state)
+{
+    struct bench *b = *state;
+    demand(b, example_four(&b->problem, "published", 20, &b->arena, &b->err));
+    assert_int_equal(b->problem.cluster.groups[0].memory_bytes, 32000000000);
+    assert_non_null(strstr(b->problem.cluster.name, "assumed"));
+    demand(b, example_four(&b->problem, "published", 40.7, &b->arena, &b->err));
+    assert_int_equal(b->problem.cluster.groups[0].memory_bytes, 40000000000);
+    const struct priced *p = write_and_price(b);
+    assert_int_equal(p->stage_count, 4);
+    assert_int_equal(p->groups[0].slots, 4);
+    assert_true(p->has_embedding_sync);
+    assert_string_equal(p->groups[0].gpu, "a100-80gb");
+}
+
+static void names_of_shipped_documents(void **state)
+{
+    struct bench *b = *state;
+    const char *path;
+    demand(b, shipped_find(&path, "models", "folder/some", &b->arena, &b->err));
+    assert_string_equal(path, "folder/some");
+    demand(b, shipped_find(&path, "models", "some.json", &b->arena, &b->err));
+    assert_string_equal(path, "some.json");
+    assert_int_equal(shipped_find(&path, "models", "gpt9", &b->arena, &b->err), BAD_INPUT);
+    assert_non_null(strstr(b->err.text, "gpt9"));
+}
+
+static const char *content_of(struct bench *b, const char *name)
+{
+    const char *text;
+    size_t size;
+    demand(b, file_read(arena_print(&b->arena, "%s/%s", b->folder, name), &text, &size, &b->arena, &b->err));
+    return text;
+}
+
+static void nothing_is_overwritten(void **state)
+{
+    struct bench *b = *state;
+    struct chain_request request = {12, 3, 1, 4};
+    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
+    write_and_price(b);
+    demand(b, example_write(&b->problem, b->folder, false, &b->arena, &b->err));       // the same once more
+    const char *model = content_of(b, "model.json"), *job = content_of(b, "job.json");
+    request.micro_batches = 5;                                                      // another job, the same model
+    demand(b, example_chain(&b->problem, &request, &b->arena, &b->err));
+    assert_int_equal(example_write(&b->problem, b->folder, false, &b->arena, &b->err), BAD_INPUT);
+    assert_non_null(strstr(b->err.text, "job.json: exists with other content"));
+    assert_string_equal(content_of(b, "model.json"), model);
+    b->err.status = OK;
+    assert_string_equal(content_of(b, "job.json"), job);
+    demand(b, example_write(&b->problem, b->folder, true, &b->arena, &b->err));
+    assert_string_not_equal(content_of(b, "job.json"), job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(chain_is_as_described, begin, end),
+        cmocka_unit_test_setup_teardown(chain_with_fewer_stages_than_types, begin, end),
+        cmocka_unit_test_setup_teardown(every_shipped_pair_prices, begin, end),
+        cmocka_unit_test_setup_teardown(published_layer_times, begin, end),
+        cmocka_unit_test_setup_teardown(compression_as_asked, begin, end),
+        cmocka_unit_test_setup_teardown(four_machines, begin, end),
+        cmocka_unit_test_setup_teardown(names_of_shipped_documents, begin, end),
+        cmocka_unit_test_setup_teardown(nothing_is_overwritten, begin, end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,239 @@
+// The exact writers: what they write is read back here by small parsers of their own, number by number, and must be the
+// program that was written; values near 2^53, negative ones, empty rows and fixed columns included.
+#include "data/base/file.h"
+#include "formulate/program/formulate.h"
+#include "tests/support/random_priced.h"
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+struct reading {
+    const struct milp *m;
+    int64_t *dense;             // [row * column_count + column]
+    int64_t *right, *lower, *upper;
+    int *sense;
+    bool *integer, *known;
+    char (*columns)[64], (*rows)[64];
+};
+
+static int find(char (*names)[64], int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(names[i], name)) return i;
+    return -1;
+}
+
+static void open_reading(struct reading *r, const struct milp *m, struct arena *arena)
+{
+    r->m = m;
+    r->dense = TAKE(arena, m->row_count * m->column_count, int64_t);
+    r->right = TAKE(arena, m->row_count, int64_t);
+    r->lower = TAKE(arena, m->column_count, int64_t);
+    r->upper = TAKE(arena, m->column_count, int64_t);
+    r->sense = TAKE(arena, m->row_count, int);
+    r->integer = TAKE(arena, m->column_count, bool);
+    r->known = TAKE(arena, m->column_count, bool);
+    r->columns = arena_take(arena, (size_t)m->column_count, 64);
+    r->rows = arena_take(arena, (size_t)m->row_count, 64);
+    for (int j = 0; j < m->column_count; j++) {
+        milp_column_name(m, j, r->columns[j]);
+        assert_true(strlen(r->columns[j]) <= 60 && find(r->columns, j, r->columns[j]) < 0);
+    }
+    for (int i = 0; i < m->row_count; i++) milp_row_name(m, i, r->rows[i]);
+}
+
+static void expect_same(const struct reading *r)
+{
+    const struct milp *m = r->m;
+    for (int i = 0; i < m->row_count; i++) {
+        assert_int_equal(r->right[i], m->rows[i].right);
+        assert_int_equal(r->sense[i], m->rows[i].sense);
+        for (int e = m->rows[i].first; e < m->rows[i].first + m->rows[i].count; e++) {
+            int64_t *value = &r->dense[i * m->column_count + m->entry_column[e]];
+            assert_int_equal(*value, m->entry_value[e]);
+            *value = 0;
+        }
+    }
+    for (int i = 0; i < m->row_count * m->column_count; i++) assert_int_equal(r->dense[i], 0);
+    for (int j = 0; j < m->column_count; j++) {
+        assert_true(r->known[j]);
+        assert_int_equal(r->lower[j], m->columns[j].lower);
+        assert_int_equal(r->upper[j], m->columns[j].upper);
+        assert_int_equal(r->integer[j], m->columns[j].integer);
+    }
+}
+
+static void read_mps(struct reading *r, char *text)
+{
+    char section[32] = "";
+    bool integer = false;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        char a[64] = "", b[64] = "", c[64] = "", d[64] = "";
+        int words = sscanf(line, "%63s %63s %63s %63s", a, b, c, d);
+        if (line[0] == '*') continue;
+        if (line[0] != ' ') snprintf(section, sizeof section, "%.31s", a);
+        else if (!strcmp(section, "ROWS")) {
+            int i = find(r->rows, r->m->row_count, b);
+            if (i >= 0) r->sense[i] = a[0] == 'L' ? ROW_AT_MOST : a[0] == 'E' ? ROW_EQUAL : ROW_AT_LEAST;
+            else assert_string_equal(b, "objective");
+        } else if (!strcmp(section, "COLUMNS")) {
+            if (!strcmp(b, "'MARKER'")) {
+                integer = !strcmp(c, "'INTORG'");
+                continue;
+            }
+            int j = find(r->columns, r->m->column_count, a), i = find(r->rows, r->m->row_count, b);
+            assert_true(j >= 0 && words == 3);
+            r->known[j] = true;
+            r->integer[j] = integer;
+            if (i >= 0) r->dense[i * r->m->column_count + j] += strtoll(c, NULL, 10);
+            else assert_int_equal(strtoll(c, NULL, 10), j == 0);
+        } else if (!strcmp(section, "RHS")) {
+            r->right[find(r->rows, r->m->row_count, b)] = strtoll(c, NULL, 10);
+        } else if (!strcmp(section, "BOUNDS")) {
+            int j = find(r->columns, r->m->column_count, c);
+            if (strcmp(a, "UP")) r->lower[j] = strtoll(d, NULL, 10);
+            if (strcmp(a, "LO")) r->upper[j] = strtoll(d, NULL, 10);
+        }
+    }
+    assert_string_equal(section, "ENDATA");
+}
+
+// Blank-separated words: [label:] {[sign] [number] name} sense number.
+static void read_lp_rows(struct reading *r, char **word, char *until)
+{
+    int row = -1;
+    int64_t sign = 1, value = 1;
+    for (; strcmp(*word, until); *word = strtok(NULL, " \n")) {
+        size_t length = strlen(*word);
+        if ((*word)[length - 1] == ':') {
+            (*word)[length - 1] = 0;
+            row = find(r->rows, r->m->row_count, *word);
+            assert_true(row >= 0);
+        } else if (!strcmp(*word, "-")) sign = -1;
+        else if (!strcmp(*word, "+")) sign = 1;
+        else if (strchr("<>=", (*word)[0])) {
+            r->sense[row] = (*word)[0] == '<' ? ROW_AT_MOST : (*word)[0] == '=' ? ROW_EQUAL : ROW_AT_LEAST;
+            *word = strtok(NULL, " \n");
+            r->right[row] = strtoll(*word, NULL, 10);
+        } else if ((*word)[0] >= '0' && (*word)[0] <= '9') value = strtoll(*word, NULL, 10);
+        else {
+            int j = find(r->columns, r->m->column_count, *word);
+            assert_true(j >= 0);
+            r->dense[row * r->m->column_count + j] += sign * value;
+            sign = value = 1;
+        }
+    }
+}
+
+static void read_lp(struct reading *r, char *text)
+{
+    char *word = strtok(strstr(text, "Subject To") + strlen("Subject To"), " \n"), to[] = "Bounds";
+    read_lp_rows(r, &word, to);
+    for (word = strtok(NULL, " \n"); strcmp(word, "Generals") && strcmp(word, "End"); word = strtok(NULL, " \n")) {
+        int j = find(r->columns, r->m->column_count, word);
+        if (j >= 0) {               // name = value
+            assert_string_equal(strtok(NULL, " \n"), "=");
+            r->lower[j] = r->upper[j] = strtoll(strtok(NULL, " \n"), NULL, 10);
+        } else {                    // low <= name <= high
+            int64_t low = strtoll(word, NULL, 10);
+            assert_string_equal(strtok(NULL, " \n"), "<=");
+            j = find(r->columns, r->m->column_count, strtok(NULL, " \n"));
+            assert_true(j >= 0);
+            assert_string_equal(strtok(NULL, " \n"), "<=");
+            r->lower[j] = low;
+            r->upper[j] = strtoll(strtok(NULL, " \n"), NULL, 10);
+        }
+        r->known[j] = true;
+    }
+    if (!strcmp(word, "Generals"))
+        for (word = strtok(NULL, " \n"); strcmp(word, "End"); word = strtok(NULL, " \n"))
+            r->integer[find(r->columns, r->m->column_count, word)] = true;
+}
+
+static void check_both(const struct milp *m, struct arena *arena)
+{
+    for (int lp = 0; lp < 2; lp++) {
+        struct error err = {OK, ""};
+        struct reading r;
+        const char *text;
+        size_t size;
+        char path[] = "/tmp/plumbline-program-XXXXXX";
+        int handle = mkstemp(path);
+        assert_true(handle >= 0);
+        close(handle);
+        assert_int_equal((lp ? milp_write_lp : milp_write_mps)(m, path, arena, &err), OK);
+        assert_int_equal(file_read(path, &text, &size, arena, &err), OK);
+        unlink(path);
+        open_reading(&r, m, arena);
+        (lp ? read_lp : read_mps)(&r, arena_copy_text(arena, text));
+        expect_same(&r);
+    }
+}
+
+static void random_programs_are_read_back(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    int programs = 0;
+    for (int i = 0; i < 80; i++) {
+        struct arena arena;
+        struct error err = {OK, ""};
+        struct priced p;
+        struct schedule schedule;
+        struct choices c;
+        struct formulation f;
+        arena_open(&arena, NULL);
+        random_priced_of(&p, (enum schedule_kind)(i / 2 % SCHEDULE_KIND_COUNT), &seed, &arena);
+        priced_schedule(&schedule, &p, &arena);
+        assert_int_equal(choices_build(&c, &p, &schedule, &arena, &err), OK);
+        assert_int_equal((i % 2 ? formulate_textbook : formulate_choices)(&f, &c, 1000000, &arena, &err), OK);
+        if (f.milp.column_count < 600 && f.milp.row_count < 2000) {
+            check_both(&f.milp, &arena);
+            programs++;
+        }
+        arena_close(&arena);
+    }
+    assert_true(programs > 30);
+}
+
+static void large_numbers_stay_exact(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct milp m;
+    const int64_t large = ((int64_t)1 << 53) - 1;
+    arena_open(&arena, NULL);
+    milp_begin(&m, &arena);
+    milp_add_column(&m, (struct milp_column){.role = COLUMN_TIME, .upper = large, .time = true});
+    milp_add_column(&m, (struct milp_column){.role = COLUMN_SYMBOL, .a = 3, .lower = -large, .upper = -large, .time = true});
+    milp_add_column(&m, (struct milp_column){.role = COLUMN_CHOICE, .a = 1, .b = 2, .upper = 1, .integer = true});
+    milp_add_column(&m, (struct milp_column){.role = COLUMN_FLOW, .upper = 1});     // in no row
+    milp_add_entry(&m, 0, 1);
+    milp_add_entry(&m, 1, -large);
+    milp_add_entry(&m, 2, large - 1);
+    milp_add_row(&m, ROW_PATH, ROW_AT_LEAST, 1 - large);
+    milp_add_entry(&m, 0, -1);
+    milp_add_row(&m, ROW_OTHER, ROW_EQUAL, 0);
+    check_both(&m, &arena);
+    milp_add_row(&m, ROW_OTHER, ROW_AT_MOST, -1);       // empty: the program is infeasible
+    struct error err = {OK, ""};
+    assert_int_equal(milp_write_mps(&m, "/nowhere/at/all.mps", &arena, &err), BAD_INPUT);
+    assert_non_null(strstr(err.text, "/nowhere/at/all.mps"));
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs_are_read_back),
+        cmocka_unit_test(large_numbers_stay_exact)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

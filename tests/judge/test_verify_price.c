@@ -1,0 +1,176 @@
+// The judge's prices against the solver's: two computations from docs/FORMULAS.md that share no code must agree within
+// 1 ns or 1 byte in every term, on random problems; and against figures worked out by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/judge/internal.h"
+#include "tests/support/oracle/prices.h"
+#include "tests/support/trials/trial.h"
+
+#include <cmocka.h>        // last: it takes the name of fail()
+
+static struct price_count compare_problems(int flavour, bool long_and_close, bool varied, int count)
+{
+    struct random rng = {.state = 20 + (uint64_t)flavour + 100 * long_and_close + 200 * varied};
+    struct random_limits limits = random_limits_small();
+    struct price_count compared = {0};
+    limits.flavour = flavour;
+    limits.long_and_close = long_and_close;
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct problem problem;
+        arena_open(&arena, NULL);
+        random_problem(&problem, &rng, &limits, &arena);
+        if (varied) vary_layout(&problem, &rng);
+        compare_prices(&problem, i, &compared, &arena);
+        arena_close(&arena);
+    }
+    return compared;
+}
+
+// Terms that differ are those that sit at a half: rare, or a formula is wrong in its last digit.
+static void check_flavour(int flavour, bool long_and_close, bool varied)
+{
+    struct price_count compared = compare_problems(flavour, long_and_close, varied, 300);
+    print_message("%lld terms, %lld of them in doubt\n", (long long)compared.terms, (long long)compared.doubtful);
+    assert_true(compared.terms > 10000);
+    assert_int_equal(compared.doubtful, 0);
+}
+
+static void test_unlike_layers(void **state) { (void)state, check_flavour(FLAVOUR_UNLIKE, false, false); }
+static void test_alike_layers(void **state) { (void)state, check_flavour(FLAVOUR_ALIKE, false, false); }
+static void test_shapes(void **state) { (void)state, check_flavour(FLAVOUR_SHAPE, false, false); }
+static void test_long_and_close(void **state) { (void)state, check_flavour(FLAVOUR_ANY, true, false); }
+static void test_varied_layouts(void **state) { (void)state, check_flavour(FLAVOUR_ANY, false, true); }
+
+// ---- by hand: one GPT block, h 8, f 32, 2 heads, s 4, b 1, fp16, t 1, no recomputation tricks
+
+static struct problem hand_problem(void)
+{
+    static struct layer_run runs[] = {{.name = "embedding", .kind = LAYER_EMBEDDING, .count = 1},
+                                      {.name = "block", .kind = LAYER_BLOCK, .count = 2, .recomputable = true},
+                                      {.name = "head", .kind = LAYER_HEAD, .count = 1}};
+    static struct nic nics[] = {{NIC_ETHERNET, 2, {1e9, 1e-6}}};
+    static struct node_group groups[] = {{"nodes", "gpu", 4, 1, 1000000, {1e10, 0}, nics, 1}};
+    static struct precision_costs rates[] = {{.precision = FP16,
+                                             .gemm_flop_per_s = {.value = 1e9},
+                                             .attention_flop_per_s = {.value = 1e9},
+                                             .low_rank_flop_per_s = {.value = 1e9}}};
+    static struct gpu_costs gpus[] = {
+        {.gpu = "gpu",
+         .precisions = rates,
+         .precision_count = 1,
+         .memory_bytes_per_s = {.value = 1e9},
+         .layer_overhead_s = {.value = 1e-6},
+         .compression_overhead_s = {.value = 2e-6},
+         .constant_bytes = {.value = 100}}};
+    struct problem p = {0};
+    p.model = (struct model){.has_shape = true, .runs = runs, .run_count = 3, .layer_count = 4};
+    p.model.shape = (struct shape){.hidden = 8,
+                                   .ffn = 32,
+                                   .heads = 2,
+                                   .kv_heads = 2,
+                                   .head_width = 4,
+                                   .vocabulary = 64,
+                                   .linear_bias = true,
+                                   .qkv_bias = true};
+    p.cluster = (struct cluster){.groups = groups, .group_count = 1};
+    p.costs =
+        (struct costs){.gpus = gpus, .gpu_count = 1, .intra_efficiency = {.value = 1}, .transfer_share = {0, 0.5, 0.5}};
+    for (int i = 0; i < NIC_KIND_COUNT; i++) p.costs.network_efficiency[i].value = 0.5;
+    p.job = (struct job){.sequence = 4,
+                         .global_batch = 8,
+                         .precision = FP16,
+                         .gradient_bytes_per_value = 4,
+                         .adam = true,
+                         .memory_fraction = 0.5,
+                         .memory_margin_bytes = 7};
+    p.job.layout = (struct layout){.tensor = 1, .context = 1, .data = 2, LAYOUT_PLAIN(2), .micro_batch = 1};
+    return p;
+}
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    struct problem p = hand_problem();
+    struct assay a = assay_of(&p);
+    assert_int_equal(a.micro_batches, 4);
+    // 12 h^2 + 13 h = 872 parameters.
+    struct layer_bytes b = layer_bytes_of(&a, 1);
+    assert_int_equal(b.weight, 2 * 872);
+    assert_int_equal(b.gradient, 4 * 872);
+    assert_int_equal(b.optimizer, 12 * 872);
+    // n = 4 tokens: 8 n h + (n (2 q + 6 q + 4 f) + 2 a s n) = 256 + 768 + 64 bytes at fp16; full keeps 2 n h.
+    assert_int_equal(b.stash[RECOMPUTE_NONE], 256 + 768 + 64);
+    assert_int_equal(b.stash[RECOMPUTE_SELECTIVE], 256 + 768);
+    assert_int_equal(b.stash[RECOMPUTE_FULL], 64);
+    // Gradients of activations: n h and 4 n f values, 4 a s^2 of the scores: 64 + 1024 + 128 bytes.
+    assert_int_equal(b.working[RECOMPUTE_NONE], 64 + 1024 + 128);
+    assert_int_equal(b.working[RECOMPUTE_SELECTIVE], 64 + 1024 + 128 + 64);
+    assert_int_equal(b.working[RECOMPUTE_FULL], 64 + 1024 + 128 + 256 + 768 + 64);
+    assert_int_equal(b.message, 64);
+    // Linear 24 n h^2 = 6144 FLOP, attention 4 s^2 h = 512, memory 10 n h e + 2 n f e + 6 a s^2 e = 640 + 512 + 384 bytes.
+    struct layer_duration d = layer_duration_of(&a, 1, 0, 0);
+    assert_int_equal(d.forward_ns, 6144 + 512 + 1536 + 1000);
+    assert_int_equal(d.backward_ns, 2 * 6144 + 2 * 512 + 2 * 1536 + 1000);
+    assert_int_equal(d.selective_ns, 512 + 384);
+    assert_int_equal(d.full_ns, d.forward_ns);
+    assert_int_equal(d.optimizer_ns, 872 * (2 * 12 + 4 + 2));
+    // Network: a message through one NIC of two, at half of 1e9 B/s: 64 B take 128 ns, half on the link, half delay.
+    int64_t parts[PART_COUNT];
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 0}, parts));
+    assert_int_equal(parts[PART_LINK], 64);
+    assert_int_equal(parts[PART_DELAY], 64 + 1000);
+    assert_int_equal(parts[PART_BLOCKING], 0);
+    // Rank 1: 2 (4 + 8) = 24 bytes, 48 ns; compress 4 n h + 2 n = 136 FLOP, decompress 2 n h = 64, 2 us each end.
+    assert_true(transfer_price(&a, (struct sending){.run = 1, .sender = 0, .receiver = 0, .rank = 1}, parts));
+    assert_int_equal(parts[PART_LINK], 24);
+    assert_int_equal(parts[PART_DELAY], 24 + 1000 + 136 + 64 + 4000);
+    assert_int_equal(boundary_feedback_of(&a, 1, 1), 64);
+    // Gradient sync over 2 ranks: both NICs serve it, 1e9 B/s: all-reduce moves 3488 bytes.
+    assert_int_equal(layer_sync_ns(&a, 1, 0, 0), 3488);
+    assert_int_equal(sync_constant_ns(&a, 0), 2000);
+    // Rank 1 saves 4 (192 + 64 + 256 + 256 - (32 + 16 + 40 + 40)) = 4 x 640 bytes of the four matrices.
+    int64_t work = 6 * (192 + 64 + 256 + 256) + 2 * (8 + 8 + 8 + 32) + 4 * 2 * 2000;
+    assert_int_equal(layer_sync_ns(&a, 1, 0, 1), 3488 - 2560 + work);
+    assert_int_equal(gradient_feedback_of(&a, 1, 1), 4 * 768);
+    assert_int_equal(memory_limit_of(&a, 0), 499993);
+    assert_int_equal(slots_of(&a, 0), 2);
+}
+
+// The blocking part of the hand problem's messages takes 128 ns times its share: 1/256 makes it half a nanosecond.
+static int graph_faults(double share, bool stated)
+{
+    struct problem p = hand_problem();
+    struct verdict v = {0};
+    struct plan plan = {.graph = {.parts = {stated, true, true}, .sync = true, .optimizer = true}};
+    struct arena arena;
+    p.costs.transfer_share[PART_BLOCKING] = share;
+    struct hearing h = {.verdict = &v, .plan = &plan, .problem = &p, .assay = assay_of(&p), .arena = &arena};
+    arena_open(&arena, NULL);
+    hear_graph(&h);
+    arena_close(&arena);
+    return v.violation_count;
+}
+
+static void test_half_a_nanosecond(void **state)
+{
+    (void)state;
+    const double off[] = {-1e-4, -1e-12, -1e-14, 0, 1e-12, 1e-4};         // the last two are halves: see docs/FORMULAS.md
+    for (size_t i = 0; i < ARRAY_LENGTH(off); i++) {
+        assert_int_equal(graph_faults((1 + off[i]) / 256, true), i < 2);
+        assert_int_equal(graph_faults((1 + off[i]) / 256, false), i >= 2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand), cmocka_unit_test(test_half_a_nanosecond), cmocka_unit_test(test_unlike_layers), cmocka_unit_test(test_alike_layers),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_long_and_close), cmocka_unit_test(test_varied_layouts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

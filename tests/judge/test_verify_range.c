@@ -1,0 +1,119 @@
+// The judge on a plan's range: its times at both ends of the costs' intervals, worked out by the solver's own prices and
+// walk, are accepted; those that are off by one are not.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/inputs/cost_keys.h"
+#include "formulate/choices/parts.h"
+#include "formulate/graph/longest.h"
+#include "formulate/price/price.h"
+#include "solve/judge/internal.h"
+#include "tests/support/trials/trial.h"
+
+#include <cmocka.h>        // last: it takes the name of fail()
+
+static void widen(struct estimate *e, const struct cost_key *key, void *context)
+{
+    struct random *rng = context;
+    e->low = e->value * (1 - (double)random_between(rng, 0, 20) / 100);
+    e->high = e->value * (1 + (double)random_between(rng, 0, 20) / 100);
+    if (e->low < key->low && e->value >= key->low) e->low = key->low;
+    if (e->high > key->high) e->high = key->high;
+}
+
+// The plan's decision at other costs: its time by the solver's prices, choices and longest path.
+static int64_t time_at(struct trial *t, enum cost_end end)
+{
+    struct problem moved = t->problem;
+    struct priced priced;
+    struct choices choices;
+    struct graph *graph;
+    moved.costs = costs_copy(&t->problem.costs, &t->arena);
+    costs_move_to(&moved.costs, end);
+    if (price_problem(&priced, &moved, &t->arena, &t->err) != OK ||
+        choices_build(&choices, &priced, &t->schedule, &t->arena, &t->err) != OK ||
+        graph_compile(&graph, &t->schedule, &t->arena, &t->err) != OK)
+        fail_msg("%s", t->err.text);
+    int *chosen = TAKE(&t->arena, priced.stage_count, int);
+    int64_t *durations = TAKE(&t->arena, symbol_count(priced.stage_count, priced.slice_count), int64_t);
+    for (int s = 0; s < priced.stage_count; s++) {
+        struct choice x = t->choices.stages[s].items[t->chosen[s]];
+        choice_evaluate(&choices, s, &x);
+        choices.stages[s].items = TAKE(&t->arena, 1, struct choice);
+        choices.stages[s].items[0] = x;
+    }
+    assert_true(choices_durations(&choices, chosen, durations));
+    return graph_longest(graph, durations, NULL);
+}
+
+static bool open_with_range(struct trial *t, uint64_t seed)
+{
+    struct random_limits limits = random_limits_small();
+    limits.flavour = (int)(seed % FLAVOUR_COUNT);
+    if (!trial_open(t, seed, &limits, seed % 2)) return false;
+    for (int key = 0; key < cost_key_count; key++) costs_visit(&t->problem.costs, key, NULL, 0, widen, &t->rng);
+    t->plan.iteration_low_ns = time_at(t, COSTS_FAST);
+    t->plan.iteration_high_ns = time_at(t, COSTS_SLOW);
+    t->plan.runner_up_ns = random_chance(&t->rng, 50) ? t->plan.iteration_high_ns + random_between(&t->rng, -1, 1) : 0;
+    t->plan.runner_up_inside = t->plan.runner_up_ns > 0 && t->plan.runner_up_ns >= t->plan.iteration_low_ns &&
+                               t->plan.runner_up_ns <= t->plan.iteration_high_ns;
+    return true;
+}
+
+static void expect_range(struct trial *t, const char *what, uint64_t seed)
+{
+    struct verdict v = trial_judge(t);
+    for (int i = 0; i < v.violation_count; i++)
+        if (!strcmp(v.violations[i].rule, "range")) return;
+    fail_msg("seed %llu: %s is accepted", (unsigned long long)seed, what);
+}
+
+static void test_ranges(void **state)
+{
+    (void)state;
+    int accepted = 0, wide = 0;
+    for (uint64_t seed = 20000; seed < 20400; seed++) {
+        struct trial t;
+        if (!open_with_range(&t, seed)) continue;
+        trial_expect_accepted(&t, seed);
+        accepted++;
+        wide += t.plan.iteration_high_ns > t.plan.iteration_low_ns;
+        t.plan.runner_up_inside = !t.plan.runner_up_inside;
+        expect_range(&t, "a runner-up on the wrong side", seed);
+        t.plan.runner_up_inside = !t.plan.runner_up_inside;
+        t.plan.iteration_high_ns++;
+        t.plan.runner_up_ns = 0;
+        t.plan.runner_up_inside = false;
+        expect_range(&t, "a slow end too late", seed);
+        t.plan.iteration_high_ns = time_at(&t, COSTS_SLOW);
+        t.plan.iteration_low_ns--;
+        expect_range(&t, "a fast end too early", seed);
+        trial_close(&t);
+    }
+    print_message("%d ranges accepted, %d of them wider than nothing\n", accepted, wide);
+    assert_true(accepted > 150 && wide > 100);
+}
+
+// Nothing stated, nothing asked; but a runner-up cannot lie inside of nothing.
+static void test_no_range(void **state)
+{
+    (void)state;
+    struct trial t;
+    uint64_t seed = 20000;
+    while (!open_with_range(&t, seed)) seed++;
+    t.plan.iteration_low_ns = t.plan.iteration_high_ns = t.plan.runner_up_ns = 0;
+    t.plan.runner_up_inside = false;
+    trial_expect_accepted(&t, seed);
+    t.plan.runner_up_inside = true;
+    expect_range(&t, "a runner-up inside of nothing", seed);
+    trial_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranges), cmocka_unit_test(test_no_range)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

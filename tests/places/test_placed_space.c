@@ -1,0 +1,111 @@
+// A space of layouts on nodes: the search against every layout solved by itself; a fate for each that its own answer bears out;
+// the judge accepts what is found.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "solve/places/placed.h"
+#include "solve/places/space.h"
+#include "solve/judge/verify.h"
+#include "tests/support/oracle/placements.h"
+
+#include "tests/support/check.h"      // last: cmocka's macro `fail` hides data/base/status.h's
+
+static int trials = 12;
+
+struct alone {
+    const struct problem *problem;
+    const struct layouts *found;
+    int64_t best_ns, layouts, refused;
+    struct arena *arena;
+};
+
+static bool solve_alone(void *argument, int64_t number, const struct layout *layout)
+{
+    struct alone *a = argument;
+    struct error err = {OK, ""};
+    struct problem one = problem_with_layout(a->problem, layout);
+    struct priced priced;
+    struct solve_settings settings;
+    struct solve_result r;
+    enum layout_fate fate = layouts_fate(a->found, number);
+    a->layouts++;
+    if (problem_check_layout(&one, &err) != OK || problem_check_places(&one, &err) != OK) {
+        a->refused++;
+        assert_int_equal(fate, FATE_REFUSED);
+        return true;
+    }
+    solve_defaults(&settings);
+    settings.progress = 0;
+    CHECK_OK(price_problem(&priced, &one, a->arena, &err));
+    CHECK_OK(placed_solve(&r, &priced, &settings, NULL, NULL, a->arena, &err));
+    if (!r.plan.stage_count) {
+        assert_int_equal(r.plan.outcome, OUTCOME_INFEASIBLE);
+        if (fate != FATE_MEMORY && fate != FATE_INFEASIBLE && fate != FATE_BOUND) fail_msg("layout %lld has no plan, found: %s", (long long)number, layout_fate_names[fate]);
+        return true;
+    }
+    assert_true(fate == FATE_SOLVED || fate == FATE_BOUND);
+    assert_true(a->found->value[number] <= r.plan.iteration_ns);
+    if (r.plan.iteration_ns < a->best_ns) a->best_ns = r.plan.iteration_ns;
+    return true;
+}
+
+static bool draw(struct problem *p, struct random *rng, struct arena *arena)
+{
+    static int pipelines[] = {1, 2, 3}, batches[] = {1, 2};
+    struct error err = {OK, ""};
+    random_placed_problem(p, rng, false, arena);
+    p->job.rule_count = 0;
+    p->job.global_batch *= 12;
+    p->job.space.given = true;
+    p->job.space.fewer_devices = true;
+    p->job.space.axes[SPACE_PIPELINE] = (struct space_axis){AXIS_LIST, pipelines, 3};
+    p->job.space.axes[SPACE_MICRO_BATCH] = (struct space_axis){AXIS_LIST, batches, 2};
+    p->job.space.axes[SPACE_DATA] = (struct space_axis){AXIS_ALL, NULL, 0};
+    return problem_check(p, &err) == OK && problem_check_places(p, &err) == OK;
+}
+
+static void test_every_layout_alone(void **state)
+{
+    int planned = 0;
+    int64_t layouts = 0, refused = 0;
+    for (int trial = 0; trial < trials; trial++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct random rng = {(uint64_t)trial + 1};
+        struct problem p;
+        struct layouts_result r;
+        struct solve_settings settings;
+        struct error err = {OK, ""};
+        solve_defaults(&settings);
+        settings.progress = 0;
+        if (draw(&p, &rng, *state)) {
+            CHECK_OK(placed_space_search(&r, &p, &settings, NULL, *state, &err));
+            struct alone a = {&p, &r.layouts, INT64_MAX, 0, 0, *state};
+            struct space_limits limits = problem_space_limits(&p);
+            space_each(&p.job.space, &limits, solve_alone, &a);
+            const struct plan *plan = &r.solved.plan;
+            if (a.best_ns < INT64_MAX) {
+                struct verdict verdict;
+                assert_int_equal(plan->iteration_ns, a.best_ns);
+                assert_int_equal(plan->bound_ns, a.best_ns);
+                CHECK_OK(verify_plan(&verdict, plan, &p, *state, &err));
+                if (!verdict.accepted) fail_msg("trial %d: %s: %s", trial, verdict.violations[0].rule, verdict.violations[0].text);
+                planned++;
+            } else {
+                assert_int_equal(plan->outcome, OUTCOME_INFEASIBLE);
+            }
+            layouts += a.layouts, refused += a.refused;
+        }
+        arena_reset(*state, mark);
+    }
+    printf("%d spaces with a plan, %lld layouts, %lld of them refused\n", planned, (long long)layouts, (long long)refused);
+    assert_true(planned * 4 > trials && layouts > 2 * trials && refused * 4 < layouts * 3);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1) trials = atoi(argv[1]);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_layout_alone)};
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
+}

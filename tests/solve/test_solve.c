@@ -1,0 +1,354 @@
+// Solving against exhaustive enumeration: the plan's time is the least one to the nanosecond, infeasible exactly when the
+// enumeration finds nothing, however many processes work; alternatives are the best distinct plans; the second engine and
+// the textbook formulation agree; a stop leaves an honest bound.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formulate/price/price.h"
+#include "solve/layout/solve.h"
+#include "tests/support/oracle/enumerate.h"
+#include "tests/support/prepare.h"
+#include "tests/support/problems.h"
+#include "tests/support/random_priced.h"
+
+#include <cmocka.h>
+
+static bool draw(struct prepared *p, struct random *rng, bool long_and_close, struct arena *arena)
+{
+    struct random_limits limits = random_limits_small();
+    struct problem problem = {0};
+    struct error err = {0};
+    limits.plans_max = 20000;
+    limits.long_and_close = long_and_close;
+    random_problem(&problem, rng, &limits, arena);
+    if (price_problem(&p->priced, &problem, arena, &err) != OK) return false;
+    prepare(p, arena);
+    return true;
+}
+
+static void solve(struct solve_result *r, const struct priced *p, const struct solve_settings *s, struct arena *arena)
+{
+    struct error err = {0};
+    if (solve_run(r, p, s, NULL, NULL, arena, &err) != OK) fail_msg("solve_run: %s", err.text);
+}
+
+static int64_t best_of(const struct prepared *p, struct arena *arena)
+{
+    struct enumeration e;
+    for (int s = 0; s < p->priced.stage_count; s++)
+        if (!p->choices.stages[s].count) return INT64_MAX;
+    enumerate(&e, &p->choices, p->graph, NULL, NULL, arena);
+    return e.best_ns;
+}
+
+static void expect(const struct solve_result *r, int64_t best_ns)
+{
+    if (best_ns == INT64_MAX) {
+        assert_int_equal(r->plan.outcome, OUTCOME_INFEASIBLE);
+        assert_int_equal(r->plan.stage_count, 0);
+        assert_non_null(r->plan.reason);
+        return;
+    }
+    assert_int_equal(r->plan.outcome, OUTCOME_OPTIMAL);
+    assert_int_equal(r->plan.iteration_ns, best_ns);
+    assert_int_equal(r->plan.bound_ns, best_ns);
+    assert_null(r->sidelined);
+}
+
+static void each(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+{
+    struct random rng = {seed};
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        arena_open(&arena, NULL);
+        if (draw(&p, &rng, i % 4 == 0, &arena)) check(&p, best_of(&p, &arena), &arena);
+        arena_close(&arena);
+    }
+}
+
+static void check_default(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.recheck = true;
+    solve(&r, &p->priced, &s, arena);
+    expect(&r, best_ns);
+}
+
+static void test_default(void **state)
+{
+    (void)state;
+    each(11, 120, check_default);
+}
+
+// The tree alone: no start plan, nothing eliminated. And not a bit of difference between one process and two.
+static void check_tree_alone(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result one, two;
+    solve_defaults(&s);
+    s.recheck = true;
+    s.start_search = s.eliminate = false;
+    solve(&one, &p->priced, &s, arena);
+    expect(&one, best_ns);
+    s.threads = 2;
+    solve(&two, &p->priced, &s, arena);
+    expect(&two, best_ns);
+    assert_int_equal(one.plan.effort.boxes, two.plan.effort.boxes);
+    assert_int_equal(one.plan.effort.relaxations, two.plan.effort.relaxations);
+    for (int i = 0; i < one.plan.stage_count; i++) assert_memory_equal(&one.plan.stages[i], &two.plan.stages[i], sizeof *one.plan.stages);
+}
+
+static void test_tree_alone(void **state)
+{
+    (void)state;
+    each(12, 120, check_tree_alone);
+}
+
+// ---- alternatives
+
+struct times { int64_t *items; int count; struct graph *graph; };
+
+static void collect(void *argument, const int *chosen, const int64_t *durations)
+{
+    struct times *t = argument;
+    (void)chosen;
+    if (t->count < 20000) t->items[t->count++] = graph_longest(t->graph, durations, NULL);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void check_alternatives(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    enum { WANTED = 5 };
+    struct enumeration e;
+    struct times t = {TAKE(arena, 20000, int64_t), 0, p->graph};
+    struct solve_settings s;
+    struct solve_result r;
+    if (best_ns == INT64_MAX) return;
+    enumerate(&e, &p->choices, p->graph, collect, &t, arena);
+    qsort(t.items, (size_t)t.count, sizeof *t.items, ascending);
+    solve_defaults(&s);
+    s.alternatives = WANTED;
+    solve(&r, &p->priced, &s, arena);
+    assert_int_equal(r.alternative_count, t.count < WANTED ? t.count : WANTED);
+    for (int i = 0; i < r.alternative_count; i++) {
+        assert_int_equal(r.alternatives[i].iteration_ns, t.items[i]);
+        assert_int_equal(r.alternatives[i].bound_ns, best_ns);
+    }
+}
+
+static void test_alternatives(void **state)
+{
+    (void)state;
+    each(13, 40, check_alternatives);
+}
+
+// ---- the other engine, the other formulation
+
+static int ended;       // before their time limit
+
+// Tolerances of 1e-7 decide there, so that a plan within that of the best one counts as agreement.
+static void agree(const struct solve_result *r, int64_t best_ns)
+{
+    if (best_ns == INT64_MAX) {
+        assert_int_equal(r->plan.outcome, OUTCOME_INFEASIBLE);
+        return;
+    }
+    assert_true(r->plan.stage_count > 0);
+    assert_true(r->plan.iteration_ns >= best_ns);
+    assert_true((double)(r->plan.iteration_ns - best_ns) <= 2e-7 * (double)best_ns + 2);
+    assert_true(r->plan.bound_ns <= best_ns);
+}
+
+// One that a time limit ended may have any plan, and says nothing false.
+static void agree_if_ended(const struct solve_result *r, int64_t best_ns)
+{
+    bool is_open = r->plan.outcome == OUTCOME_OPEN;
+    ended += !is_open && r->plan.outcome != OUTCOME_NO_PLAN;
+    if (is_open) assert_true(r->plan.bound_ns <= best_ns && best_ns <= r->plan.iteration_ns);
+    else if (r->plan.outcome != OUTCOME_NO_PLAN) agree(r, best_ns);
+}
+
+static void check_intopt(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.engine = ENGINE_INTOPT;
+    s.time_limit_s = 2;                     // GLPK can go round in circles: then there is nothing to compare
+    solve(&r, &p->priced, &s, arena);
+    agree_if_ended(&r, best_ns);
+}
+
+static void test_intopt(void **state)
+{
+    (void)state;
+    ended = 0;
+    each(14, 25, check_intopt);
+    assert_true(ended > 0);
+}
+
+static void check_textbook(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.formulation = FORMULATION_TEXTBOOK;
+    s.time_limit_s = 3;
+    solve(&r, &p->priced, &s, arena);
+    agree_if_ended(&r, best_ns);
+}
+
+static void test_textbook(void **state)
+{
+    (void)state;
+    ended = 0;
+    each(15, 8, check_textbook);
+    assert_true(ended > 0);
+}
+
+// ---- stopping, starting
+
+static void test_chain(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct priced p;
+    struct solve_settings s;
+    struct solve_result r, again;
+    struct error err = {0};
+    volatile int stop = 1;
+    arena_open(&arena, NULL);
+    chain_priced(&p, 24, 4, 2, 16, &arena);
+    solve_defaults(&s);
+    solve(&r, &p, &s, &arena);
+    assert_int_equal(r.plan.outcome, OUTCOME_OPTIMAL);
+    assert_true(llabs(r.plan.iteration_ns - 522854500) < 1000);     // known, within rounding of the layers' prices
+    s.start_search = s.eliminate = false;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_int_equal(again.plan.outcome, OUTCOME_OPEN);
+    assert_int_equal(again.plan.iteration_ns, r.plan.iteration_ns);
+    assert_true(again.plan.bound_ns < r.plan.iteration_ns);
+    assert_int_equal(solve_run(&again, &p, &s, NULL, &stop, &arena, &err), OK);
+    assert_int_equal(again.plan.outcome, OUTCOME_NO_PLAN);
+    s.gap = 0.5;
+    stop = 0;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), OK);
+    assert_true(again.plan.bound_ns <= r.plan.iteration_ns && plan_gap(&again.plan) <= 0.5);
+    r.plan.stages[0].layer_count++;
+    assert_int_equal(solve_run(&again, &p, &s, &r.plan, &stop, &arena, &err), BAD_INPUT);
+    arena_close(&arena);
+}
+
+// ---- problems of every schedule
+
+static void each_scheduled(uint64_t seed, int count, void (*check)(const struct prepared *p, int64_t best_ns, struct arena *arena))
+{
+    struct random rng = {seed};
+    for (int i = 0; i < count; i++) {
+        struct arena arena;
+        struct prepared p = {0};
+        uint64_t state = random_bits(&rng);
+        double plans = 1;
+        arena_open(&arena, NULL);
+        random_priced_of(&p.priced, (enum schedule_kind)(i % SCHEDULE_KIND_COUNT), &state, &arena);
+        prepare(&p, &arena);
+        for (int s = 0; s < p.priced.stage_count; s++) plans *= p.choices.stages[s].count;
+        if (plans < 1e5) check(&p, best_of(&p, &arena), &arena);
+        arena_close(&arena);
+    }
+}
+
+// At the cut-off or above nothing need be found, and what is said of it is so; below it the best plan is.
+static void check_cutoff(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    const int64_t above[] = {-3, 0, 1, 1000};
+    for (size_t i = 0; i < ARRAY_LENGTH(above); i++) {
+        struct solve_settings s;
+        struct solve_result r;
+        solve_defaults(&s);
+        s.eliminate = i % 2 == 0 || best_ns % 2;
+        s.recheck = true;
+        s.cutoff_ns = (best_ns == INT64_MAX ? 100 : best_ns) + above[i];
+        if (s.cutoff_ns <= 0) continue;
+        solve(&r, &p->priced, &s, arena);
+        assert_true(r.finished);
+        if (best_ns < s.cutoff_ns) {
+            expect(&r, best_ns);
+            assert_false(r.cut_off);
+            continue;
+        }
+        assert_true(r.cut_off ? r.plan.bound_ns >= s.cutoff_ns : best_ns == INT64_MAX || r.plan.bound_ns >= s.cutoff_ns);
+        assert_true(r.plan.bound_ns <= best_ns);
+        if (best_ns == INT64_MAX) assert_int_equal(r.plan.stage_count, 0);
+        if (r.plan.stage_count) assert_true(r.plan.iteration_ns >= best_ns);
+    }
+}
+
+static void test_cutoff(void **state)
+{
+    (void)state;
+    each(31, 40, check_cutoff);
+    each_scheduled(32, 120, check_cutoff);
+}
+
+static void check_bound(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct error err = {0};
+    int64_t bound_ns, time_ns;
+    assert_int_equal(solve_bound(&bound_ns, &time_ns, &p->priced, arena, &err), OK);
+    if (best_ns < INT64_MAX) assert_true(bound_ns <= best_ns && bound_ns > 0);
+    assert_true(time_ns == 0 || time_ns >= best_ns);
+}
+
+static void test_quick_bound(void **state)
+{
+    (void)state;
+    each(33, 40, check_bound);
+    each_scheduled(34, 400, check_bound);
+}
+
+// With a gap asked the tree closes boxes by it too: the plan is that near, the bound is one.
+static void check_gap(const struct prepared *p, int64_t best_ns, struct arena *arena)
+{
+    struct solve_settings s;
+    struct solve_result r;
+    solve_defaults(&s);
+    s.eliminate = false;
+    s.start_search = best_ns % 2;
+    s.recheck = true;
+    s.gap = 0.07;
+    solve(&r, &p->priced, &s, arena);
+    assert_true(r.finished);
+    if (best_ns == INT64_MAX) return;
+    assert_true(r.plan.bound_ns <= best_ns && r.plan.iteration_ns >= best_ns);
+    assert_true((double)(r.plan.iteration_ns - r.plan.bound_ns) <= 0.07 * (double)r.plan.iteration_ns);
+}
+
+static void test_gap_in_the_tree(void **state)
+{
+    (void)state;
+    each(35, 30, check_gap);
+    each_scheduled(36, 80, check_gap);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_default), cmocka_unit_test(test_tree_alone), cmocka_unit_test(test_alternatives),
+        cmocka_unit_test(test_intopt), cmocka_unit_test(test_textbook), cmocka_unit_test(test_chain),
+        cmocka_unit_test(test_cutoff), cmocka_unit_test(test_quick_bound), cmocka_unit_test(test_gap_in_the_tree),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+// The tree's proof under planted faults: what is damaged in the records is seen by the second look. And workers that die,
+// or a worker's memory that is too small, lose nothing but time.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/tree/tree.h"
+#include "solve/process/worker.h"
+#include "tests/support/prepare.h"
+#include "tests/support/random_priced.h"
+
+#include <cmocka.h>
+
+struct made { struct prepared prepared; struct formulation formulation; struct program program; struct tree tree; };
+
+static void make_sized(struct made *m, int layers, int stages, int64_t memory_limit_bytes, struct arena *arena)
+{
+    struct error err = {0};
+    chain_priced(&m->prepared.priced, layers, stages, 2, 8, arena);
+    prepare(&m->prepared, arena);
+    assert_int_equal(formulate_choices(&m->formulation, &m->prepared.choices, (int64_t)1 << 50, arena, &err), OK);
+    program_prepare(&m->program, &m->formulation, m->prepared.graph, (int64_t)1 << 40, arena);
+    struct tree_settings settings = {.threads = 2, .plan_count = 1, .memory_limit_bytes = memory_limit_bytes};
+    assert_int_equal(tree_run(&m->tree, &m->program, &settings, NULL, 0, 0, arena, &err), OK);
+}
+
+static void make(struct made *m, struct arena *arena) { make_sized(m, 16, 4, 0, arena); }
+
+static enum status look_again(struct made *m, struct arena *arena)
+{
+    struct error err = {0};
+    return tree_recheck(&m->tree, &m->program, 0, arena, &err);
+}
+
+static struct record *find(struct made *m, enum record_kind kind)
+{
+    for (int i = 0; i < m->tree.records.count; i++)
+        if (m->tree.records.items[i].kind == kind) return &m->tree.records.items[i];
+    fail_msg("no record of kind %d", kind);
+    return NULL;
+}
+
+static void test_sound(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct made m = {0};
+    arena_open(&arena, NULL);
+    make(&m, &arena);
+    assert_true(m.tree.finished);
+    assert_int_equal(m.tree.plan_count, 1);
+    assert_int_equal(m.tree.bound_ns, m.tree.plans[0].time_ns);
+    assert_int_equal(look_again(&m, &arena), OK);
+    arena_close(&arena);
+}
+
+static void damage_bound(struct made *m) { m->tree.bound_ns++; }
+static void damage_multiplier(struct made *m)
+{
+    struct record *r = find(m, RECORD_CLOSED);
+    for (int k = 0; k < r->proof.count; k++)
+        if (m->formulation.milp.rows[r->proof.rows[k]].role == ROW_PATH) r->proof.values[k] /= 2;
+}
+static void damage_claim(struct made *m) { find(m, RECORD_CLOSED)->bound_ns += 1000000000000; }
+static void damage_box(struct made *m) { find(m, RECORD_CLOSED)->allowed[0] ^= 1; }
+static void damage_split(struct made *m) { find(m, RECORD_SPLIT)->split.load_ns = 0; }
+static void damage_removal(struct made *m)
+{
+    struct record *r = find(m, RECORD_REMOVED);
+    memcpy(r->removed, r->allowed, sizeof *r->removed);
+}
+static void damage_order(struct made *m) { m->tree.records.count--; }
+static void damage_row(struct made *m)
+{
+    struct record *r = find(m, RECORD_CLOSED);
+    for (int k = 0; k < r->proof.count; k++) {
+        const struct milp_row *row = &m->formulation.milp.rows[r->proof.rows[k]];
+        if (row->role != ROW_PATH) continue;
+        for (int e = row->first + 1; e < row->first + row->count; e++) m->formulation.milp.entry_value[e] = m->formulation.milp.entry_value[e] / 2;
+    }
+}
+
+static void test_planted(void **state)
+{
+    (void)state;
+    void (*const damages[])(struct made *) = {damage_bound, damage_multiplier, damage_claim, damage_box, damage_split, damage_removal, damage_order, damage_row};
+    for (size_t i = 0; i < ARRAY_LENGTH(damages); i++) {
+        struct arena arena;
+        struct made m = {0};
+        arena_open(&arena, NULL);
+        make(&m, &arena);
+        damages[i](&m);
+        if (look_again(&m, &arena) != SOLVER) fail_msg("damage %d was not seen", (int)i);
+        arena_close(&arena);
+    }
+}
+
+// ---- workers
+
+enum { REQUESTS = 8, ABORTS = 3, HANGS = 5 };
+
+static void shaky(void *context, struct message *in, struct message *out, struct arena *arena)
+{
+    (void)context, (void)arena;
+    int64_t number = message_get_count(in);
+    if (number == ABORTS) abort();
+    if (number == HANGS) for (volatile int forever = 1; forever;) continue;
+    message_put_count(out, number * number);
+}
+
+static void ask_workers(struct message answers[REQUESTS], int skipped, double silence_limit_s,
+                        struct arena *arena)
+{
+    struct error err = {0};
+    struct worker_pool *pool;
+    struct worker_settings settings = {2, 0, silence_limit_s, shaky, NULL};
+    struct message requests[REQUESTS];
+    const char *why = NULL;
+    memset(answers, 0, REQUESTS * sizeof *answers);
+    assert_int_equal(worker_pool_open(&pool, &settings, arena, &err), OK);
+    for (int i = 0; i < REQUESTS; i++) {
+        message_begin(&requests[i], arena);
+        message_put_count(&requests[i], i == skipped ? 0 : i);
+    }
+    assert_true(worker_pool_run(pool, requests, REQUESTS, answers, NULL, NULL, &why, arena));
+    for (int i = 0; i < REQUESTS; i++)
+        if (!answers[i].broken)
+            assert_int_equal(message_get_count(&answers[i]), i == skipped ? 0 : i * i);
+    assert_non_null(why);
+}
+
+// One worker aborts, one hangs: nothing else is lost. A limit on silence that ends the one that
+// hangs in good time may end a slow one on a busy machine, too; without a limit none but the first
+// is lost.
+static void test_workers(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct message answers[REQUESTS];
+    arena_open(&arena, NULL);
+    ask_workers(answers, -1, 0.3, &arena);
+    assert_true(answers[ABORTS].broken && answers[HANGS].broken);
+    ask_workers(answers, HANGS, 0, &arena);
+    for (int i = 0; i < REQUESTS; i++) assert_int_equal(answers[i].broken, i == ABORTS);
+    arena_close(&arena);
+}
+
+// Memory that does not even hold a relaxation: every box falls to splitting alone, and the answer is the same.
+static void test_no_memory(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct made sound = {0}, starved = {0};
+    arena_open(&arena, NULL);
+    make_sized(&sound, 5, 2, 0, &arena);
+    make_sized(&starved, 5, 2, 1 << 16, &arena);
+    assert_non_null(starved.tree.sidelined);
+    assert_true(starved.tree.finished);
+    assert_int_equal(starved.tree.plans[0].time_ns, sound.tree.plans[0].time_ns);
+    assert_int_equal(look_again(&starved, &arena), OK);
+    arena_close(&arena);
+}
+
+static void test_message(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct message m;
+    arena_open(&arena, NULL);
+    message_begin(&m, &arena);
+    message_put_count(&m, 1000000);
+    message_put_count(&m, 7);
+    assert_int_equal(message_get_length(&m, 8), 0);         // longer than the rest: broken
+    assert_true(m.broken);
+    assert_int_equal(message_get_count(&m), 0);
+    arena_close(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sound), cmocka_unit_test(test_planted), cmocka_unit_test(test_workers), cmocka_unit_test(test_message),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,9 +1,0 @@
-// Claims about placements on nodes, against all placements.
-#ifndef PLUMBLINE_TESTS_SUPPORT_CLAIMS_PLACED_H
-#define PLUMBLINE_TESTS_SUPPORT_CLAIMS_PLACED_H
-
-#include "tests/support/claims_judge.h"
-
-void claims_placed(struct claims *c, uint64_t seed, struct arena *arena);
-
-#endif

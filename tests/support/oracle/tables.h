@@ -1,0 +1,12 @@
+// Looking into a schedule's tables.
+#ifndef PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
+#define PLUMBLINE_TESTS_SUPPORT_ORACLE_TABLES_H
+
+#include "data/schedule/schedule.h"
+
+void build_schedule(struct schedule *s, const struct schedule_request *r, struct arena *arena);     // fails the test if it cannot
+const struct stream *stream_of(const struct schedule *s, enum stream_kind kind, int rank);          // the first; NULL: none
+int kind_of(const struct schedule *s, int operation);
+int symbol_stage_of(const struct schedule *s, int operation);
+
+#endif

@@ -1,0 +1,76 @@
+#include "tests/support/trials/place_trials.h"
+
+#include <string.h>
+
+#include "data/base/file.h"
+#include "formulate/price/price.h"
+#include "solve/places/placed.h"
+#include "solve/checker/prices/prices.h"
+#include "tests/support/check.h"
+
+enum { PLACEMENTS_MOST = 40000 };
+
+static const char *const roles[PLACE_SOURCES] = {"problem", "model", "cluster", "costs", "job"};
+
+static void draw(struct problem *p, uint64_t seed, bool uneven, struct arena *arena)
+{
+    struct random rng = {seed};
+    if (seed % 2) random_placed_problem(p, &rng, uneven, arena);
+    else random_crowded_problem(p, &rng, uneven, arena);
+    p->job.objective = OBJECTIVE_ITERATION_TIME;
+    // Most of them have no plan else.
+    bool roomy = random_chance(&rng, 80);
+    for (int g = 0; g < p->cluster.group_count && roomy; g++) p->cluster.groups[g].memory_bytes *= 1000;
+    if (random_chance(&rng, 70)) p->job.rule_count = 0;
+}
+
+bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct arena *arena)
+{
+    struct error err = {OK, ""};
+    *t = (struct place_trial){.seed = seed, .arena = arena};
+    draw(&t->problem, seed, uneven, arena);
+    if (price_problem(&t->priced, &t->problem, arena, &err) != OK) return false;
+    CHECK_OK(space_places(&t->places, &t->problem, arena, &err));
+    t->best_ns = best_placement(&t->problem, &t->priced, PLACEMENTS_MOST, arena);
+    for (int i = 0; i < PLACE_SOURCES; i++) {
+        const char *text = arena_print(arena, "the %s of trial %llu", roles[i], t->seed);
+        t->sources[i] = (struct check_input){roles[i], {roles[i], text, strlen(text)}};
+    }
+    return true;
+}
+
+void place_trial_solve(struct solve_result *r, const struct place_trial *t, const struct priced *priced, double gap)
+{
+    struct solve_settings settings;
+    struct error err = {OK, ""};
+    solve_defaults(&settings);
+    settings.progress = 0;
+    settings.gap = gap;
+    settings.evidence = true;
+    if (priced->places) CHECK_OK(placed_solve(r, priced, &settings, NULL, NULL, t->arena, &err));
+    else CHECK_OK(solve_run(r, priced, &settings, NULL, NULL, t->arena, &err));
+}
+
+void place_trial_write(struct certificate_places_result *made, const struct place_trial *t, const struct solve_result *solved)
+{
+    struct error err = {OK, ""};
+    struct solve_settings settings;
+    struct source sources[PLACE_SOURCES];
+    solve_defaults(&settings);
+    for (int i = 0; i < PLACE_SOURCES; i++) {
+        sources[i] = (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
+        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
+    }
+    const struct certificate_places_request request = {.problem = &t->problem, .priced = &t->priced, .solved = solved, .settings = &settings,
+                                                       .sources = sources, .source_count = PLACE_SOURCES};
+    CHECK_OK(certificate_places_make(made, &request, t->arena, &err));
+}
+
+enum status place_trial_hear(struct check_result *heard, const struct place_trial *t, const char *text, size_t size, const char **why)
+{
+    struct error err = {OK, ""};
+    const struct check_text file = {"certificate.json", text, size};
+    enum status status = check_places_certificate(heard, &file, t->sources, PLACE_SOURCES, &t->places, CHECK_WORK_DEFAULT, t->arena, &err);
+    *why = status == OK ? heard->reason : arena_copy_text(t->arena, err.text);
+    return status;
+}
