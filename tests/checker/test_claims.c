@@ -18,7 +18,7 @@
 
 #include "tests/support/check.h"     // last: its macro `fail` hides data/base/status.h's
 
-enum { DEFAULT_PROBLEMS = 500, STEPS = 20, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
+enum { DEFAULT_PROBLEMS = 500, STEPS = 20, DEEP_EVERY = 5, CERTIFICATE_EVERY = 10, PLACED_EVERY = 10, PRINTED_EVERY = 50, SQUEEZED_EVERY = 4, CHANGES = 12, PLANS_MOST = 20000, SHOWN_MOST = 12 };
 
 static int problem_count = DEFAULT_PROBLEMS;
 static uint64_t first_seed = 1;
@@ -71,6 +71,12 @@ static void ask_commands(struct run *r, const struct space_truth *t)
     assert_int_equal(folder_remove(own), 0);
 }
 
+// Stages of one rank share its memory: there it is argued about at greatest length.
+static bool is_squeezed(const struct problem *p, uint64_t seed)
+{
+    return p->job.layout.virtual_stages > 1 || seed % SQUEEZED_EVERY == 0;
+}
+
 static void try_problem(struct run *r, uint64_t seed)
 {
     struct arena arena;
@@ -83,6 +89,8 @@ static void try_problem(struct run *r, uint64_t seed)
     space_truth_find(&t, &p, PLANS_MOST, &arena);
     features_count(&r->features, &t);
     r->judged += claims_climb(&r->claims, &p, &t, STEPS, PLANS_MOST, &rng, &arena);
+    if (is_squeezed(&p, seed))
+        r->judged += claims_squeeze(&r->claims, &p, &t, PLANS_MOST, &arena);
     claims_proofs(&r->claims, &t, seed % DEEP_EVERY ? 0 : CHANGES, &rng);
     if (seed % DEEP_EVERY == 0) claims_search(&r->claims, &t, &rng);
     if (seed % CERTIFICATE_EVERY == 0) claims_certificate(&r->claims, &t);

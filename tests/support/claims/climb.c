@@ -1,5 +1,6 @@
 #include "tests/support/claims/climb.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 #include "tests/support/check.h"
@@ -29,6 +30,53 @@ int claims_climb(struct claims *c, struct problem *p, struct space_truth *t, int
         *p = *next, *t = own, tightness = reached;
         t->problem = p;
         if (claims_violations(c) > before) break;
+    }
+    return judged;
+}
+
+// ---- the least memory
+
+static void give_memory(struct problem *p, int64_t bytes)
+{
+    for (int g = 0; g < p->cluster.group_count; g++) p->cluster.groups[g].memory_bytes = bytes;
+}
+
+static int64_t most_memory(const struct problem *p)
+{
+    int64_t most = 0;
+    for (int g = 0; g < p->cluster.group_count; g++)
+        if (p->cluster.groups[g].memory_bytes > most) most = p->cluster.groups[g].memory_bytes;
+    return most;
+}
+
+static int64_t between(int64_t low, int64_t high)
+{
+    if (high / 4 <= low) return low + (high - low) / 2;
+    return (int64_t)sqrt((double)(low + 1) * (double)high);
+}
+
+int claims_squeeze(struct claims *c, struct problem *p, struct space_truth *t, int64_t plans_most,
+                   struct arena *arena)
+{
+    int judged = 0;
+    int64_t before = claims_violations(c), low = 0, high = most_memory(p);
+    while (high - low > high / 128 + 1) {
+        struct arena_mark mark = arena_set_mark(arena);
+        struct problem *next = TAKE(arena, 1, struct problem);
+        struct space_truth own;
+        int64_t bytes = between(low, high);
+        claims_copy(next, p, arena);
+        give_memory(next, bytes);
+        space_truth_find(&own, next, plans_most, arena);
+        claims_judge(c, &own);
+        judged++;
+        if (claims_violations(c) > before) {
+            *p = *next, *t = own;
+            t->problem = p;
+            break;
+        }
+        *(own.value_ns == INT64_MAX ? &low : &high) = bytes;
+        arena_reset(arena, mark);
     }
     return judged;
 }

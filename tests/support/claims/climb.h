@@ -9,6 +9,12 @@
 // p becomes the last of them, and *t what is true of it. Each is judged; returns how many were, the first one included. Ends at a violation.
 int claims_climb(struct claims *c, struct problem *p, struct space_truth *t, int steps, int64_t plans_most, struct random *rng, struct arena *arena);
 
+// The same problem with ever less memory, down to the least with which it has a plan (to within
+// 1/128): arguments from memory are tightest there. Each is judged; returns how many were. Where one
+// shows a violation p and *t become that one.
+int claims_squeeze(struct claims *c, struct problem *p, struct space_truth *t, int64_t plans_most,
+                   struct arena *arena);
+
 // Of a violation that claims_judge found. *t becomes what is true of the smaller problem, *v the violation there.
 void claims_reduce(struct problem *p, struct space_truth *t, struct violation *v, int64_t plans_most, struct arena *arena);
 
