@@ -324,7 +324,9 @@ static void put_samples(struct samples *samples, const struct truth *t, struct a
                              .dimensions = {(int64_t)size},
                              .dimension_count = 1,
                              .repetitions = 9,
-                             .stopped_by = "width"};
+                             .stopped_by = "width",
+                             .from = -1,
+                             .to = -1};
         switch (s->kind) {
         case SAMPLE_GEMM: s->flop = 1e9 * size, seconds = t->product_s + s->flop / t->gemm; break;
         case SAMPLE_ATTENTION:
