@@ -1,0 +1,152 @@
+#!/bin/sh
+# Whether tests/test_claims finds errors of thought that are known: planted.sh [NAME ...], with
+# build/release/tests/test_claims built. Each is planted in a copy of the sources, where one line
+# changes; the bed of test_claims, run against it, must tell of claims above the truth. Without a
+# plant it must tell of none. With names: these plants alone.
+# TEST_JOBS: so many runs at a time. PLANTED_PROBLEMS=500: problems of each.
+set -u
+out=build/release
+folder=$out/planted tree=$out/planted/tree
+jobs=${TEST_JOBS:-$(nproc 2> /dev/null || echo 1)} problems=${PLANTED_PROBLEMS:-500}
+
+# Name, file, what makes of one line another, what is then thought.
+plants() {
+    # ---- the planner's bounds of a layout from its prices
+    plant filling-last-send layouts/bound.c \
+        's/? s->block_backward_ns : 0;/? 0 * s->block_backward_ns : 0;/' \
+        'a sync waits for what the last pass sends'
+    plant filling-own-message layouts/bound.c \
+        's/send_forward_ns - s->block_forward_ns; /send_forward_ns; /' \
+        'the message that fills the rank counts on top of its load'
+    plant filling-without-barrier layouts/bound.c 's/if (s->barrier) own += ends/own += ends/' \
+        'a rank without a barrier waits for the pipeline to fill'
+    plant filling-whole-sync layouts/bound.c \
+        's/if (!s->overlapped) return e;/if (s->turns) return e;/' \
+        'a sync beside the gradients takes its whole time'
+    plant filling-steps-in-series layouts/bound.c \
+        's/return s->turns > 1 ? larger(e.sync_ns/return s->turns < 1 ? larger(e.sync_ns/' \
+        'of several stages none steps while another syncs'
+    plant filling-gradients-of-local layouts/bound.c \
+        '/return load + /s/(s->local ? 0 : s->block_backward_ns)/s->block_backward_ns/' \
+        'gradients go over local boundaries, too'
+    plant filling-layers-before layouts/bound.c \
+        's/{0, s->main_count}, limit_ns)/{0, 0}, limit_ns)/' \
+        'a rank on any group has no main layers before it'
+    plant filling-kept layouts/kept.c 's/least = sorted\[turns - 1\];/least = sorted[0];/' \
+        'every stage of a rank keeps as many as the one that keeps the most'
+    plant filling-last-option layouts/sketch.c \
+        's/t.sync_ns = smaller(t.sync_ns, \(.*\));/t.sync_ns = \1;/' \
+        'a sync is compressed as the last option says'
+    plant same-despite-overlap layouts/compare.c \
+        's/SYNC_EXPOSED && y->gradient_sync ==/SYNC_EXPOSED || y->gradient_sync ==/' \
+        'with one exposed sync the other may be beside the gradients'
+    # ---- the checker's
+    plant bound-last-send space/bound.c \
+        's/sync_and_step(s, e) - last_send(s, rank)/sync_and_step(s, e) - 0 * last_send(s, rank)/' \
+        'a sync waits for what the last pass sends'
+    plant bound-own-message space/bound.c \
+        's/rank \* s->send_forward - s->block_forward;/rank * s->send_forward;/' \
+        'the message that fills the rank counts on top of its load'
+    plant bound-without-barrier space/bound.c \
+        's/(s->p->barrier ? fill : 0) + busy/fill + busy/' \
+        'a rank without a barrier waits for the pipeline to fill'
+    plant bound-whole-sync space/bound.c \
+        's/if (!s->p->overlapped) return e;/if (s->p->turns) return e;/' \
+        'a sync beside the gradients takes its whole time'
+    plant bound-steps-in-series space/bound.c \
+        's/return s->p->turns == 1 ? e.sync + /return s->p->turns ? e.sync + /' \
+        'of several stages none steps while another syncs'
+    plant bound-gradients-of-local space/bound.c \
+        's/backward = p->local_every ? 0 : forward;/backward = forward;/' \
+        'gradients go over local boundaries, too'
+    plant bound-layers-before space/bound.c \
+        's/takes(s, group, rank, 0, s->main_count,/takes(s, group, rank, 0, 0,/' \
+        'of what a rank must hold all other main layers stand behind it'
+    plant room-kept space/held.c 's/least = fullest\[turns - 1\];/least = fullest[0];/' \
+        'every stage of a rank holds as many as the one that holds the most'
+    plant bound-last-option space/sketch.c \
+        's/t.sync = smaller(t.sync, \(.*\));/t.sync = \1;/' \
+        'a sync is compressed as the last option says'
+    plant dominated-despite-overlap space/compare.c \
+        's/exposed = !a->overlapped && !b/exposed = !a->overlapped || !b/' \
+        'with one exposed sync the other may be beside the gradients'
+    plant dominated-without-barrier space/compare.c \
+        's/a->barrier <= b->barrier/a->barrier >= b->barrier/' \
+        'a layout without a barrier is bounded by one with it'
+    # ---- the checker of proofs
+    plant proof-prices-alone boxes/mix_price.c \
+        's/m->priced_limits += (/m->priced_limits += 0 * (/' \
+        'what uses a resource pays, and nothing is granted for its limit'
+    plant proof-dearest-embedding boxes/mix_price.c \
+        's/ns < least)) least = ns/ns > least)) least = ns/' \
+        'the embedding sync is that of the worst first stage'
+    # ---- on places
+    plant placed-worst-ring places/relax.c \
+        's/smaller(least, table/larger(least == INT64_MAX ? 0 : least, table/' \
+        'a sync goes over the worst link that a ring may have'
+}
+
+fail() { echo "planted: $*" >&2; exit 1; }
+
+# The sources as they stand, and what was compiled of them.
+copy_tree() {
+    rm -rf "$folder"
+    mkdir -p "$tree"
+    tar -cf - --exclude=./build --exclude=./bin --exclude=./.git . | tar -xf - -C "$tree" &&
+        find "$out" -path "$folder" -prune -o \( -name '*.[oad]' -o -name libraries \) -print |
+        tar -cf - -T - | tar -xf - -C "$tree" || fail "cannot copy the sources to $tree"
+}
+
+# The program, and the command that it asks.
+build() {
+    make -C "$tree" --no-print-directory -j"$jobs" BUILD=release \
+        bin/plumbline "$out/tests/test_claims" > "$folder/build.log" 2>&1 ||
+        { cat "$folder/build.log" >&2; fail "$1: does not build"; }
+    mkdir "$tree/bin-$1" && cp "$tree/bin/plumbline" "$tree/$out/tests/test_claims" "$tree/bin-$1"
+    echo "$1" >> "$folder/built"
+}
+
+plant() {
+    case " $only " in "  " | *" $1 "*) ;; *) return 0 ;; esac
+    file=$(find . -path ./build -prune -o -path "*/$2" -print)
+    [ -f "$file" ] || fail "$1: not one file at the path */$2"
+    sed "$3" "$file" > "$folder/planted.c"
+    lines=$(diff "$file" "$folder/planted.c" | grep -c '^[<>]')
+    [ "$lines" = 2 ] || fail "$1: plant no longer applies: it must change one line of $file"
+    cp "$folder/planted.c" "$tree/$file"
+    build "$1"
+    cp "$file" "$tree/$file"
+    printf '%-28s %s\n' "$1" "$4"
+}
+
+# One program's run: how many problems have a claim above the truth, by kinds of claims.
+judge() {
+    begun=$(date +%s) log=$folder/$1.log
+    (cd "$tree" && BIN=bin-$1 "bin-$1/test_claims" "$problems") > "$log" 2>&1
+    status=$?
+    told=$(sed -n 's/^\(.*\): above the truth in \([0-9]*\) problems$/\1 \2/p' "$log" |
+        paste -sd '|' - | sed 's/|/, /g')
+    took="$(($(date +%s) - begun)) s"
+    if [ "$1" = nothing-planted ] && [ "$status" = 0 ] && [ -z "$told" ]; then
+        echo "passed  $1 ($took): nothing above the truth"
+    elif [ "$1" != nothing-planted ] && [ "$status" != 0 ] && [ -n "$told" ]; then
+        echo "found   $1 ($took): $told"
+    else
+        echo "FAILED  $1 ($took): exit $status, above the truth: ${told:-nothing}; see $log"
+    fi
+}
+
+if [ "${1:-}" = --judge ]; then
+    judge "$2"
+    exit
+fi
+only=$*
+copy_tree
+build nothing-planted
+plants
+[ $# = 0 ] || [ $(($# + 1)) = "$(wc -l < "$folder/built")" ] || fail "an unknown name: $*"
+xargs -P "$jobs" -n 1 sh "$0" --judge < "$folder/built" | tee "$folder/results"
+found=$(grep -c '^found' "$folder/results") failed=$(grep -c '^FAILED' "$folder/results")
+echo "$found errors found, $failed failed"
+grep -q '^passed' "$folder/results" && [ "$failed" = 0 ] &&
+    [ $((found + 1)) = "$(wc -l < "$folder/built")" ]
