@@ -111,6 +111,8 @@ static void sort_by_level(struct compiler *c, struct arena *arena)
 static int add_node(struct graph *g, int symbol, int plain, struct edge edge, int weighted, int weight, int operation)
 {
     int i = g->node_count++;
+    assert(plain >= 0 && plain <= i && weighted >= 0 && weighted <= i);     // predecessors come first
+    assert(symbol >= 0 && symbol <= g->symbol_count && weight >= 0 && weight <= g->symbol_count);
     g->nodes[i] = (struct node){plain, weighted, (uint16_t)symbol, (uint16_t)weight};
     g->operation[i] = operation;
     g->edge_operation[i] = edge.weight;
@@ -156,6 +158,7 @@ static void connect_inputs(struct compiler *c)
     const struct schedule *s = c->schedule;
     struct graph *g = c->graph;
     g->carried_count = s->carried_count;
+    assert(g->input_count <= s->carried_count);
     for (int i = 0; i < s->carried_count; i++)
         g->carried[i] = (struct carried){c->node_of[s->carried[i].before], c->input[s->carried[i].after] - 1};
 }
@@ -174,9 +177,11 @@ static void make_nodes(struct compiler *c, struct arena *arena)
     for (int k = 0; k < n; k++)
         if (!c->is_weight[c->order[k]]) make_node(c, c->order[k]);
     connect_inputs(c);
+    assert(g->node_count <= node_max);
     g->last = TAKE(arena, n, int);
     for (int i = 0; i < n; i++)
         if (!c->is_followed[i]) g->last[g->last_count++] = c->node_of[i];
+    assert(n == 0 || g->last_count > 0);
 }
 
 enum status graph_compile(struct graph **graph, const struct schedule *schedule, struct arena *arena, struct error *err)
@@ -251,6 +256,7 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     if (!g->request.barrier) return graph_period(g, durations, counts);
     int at = walk(g, durations);
     int64_t length = g->end[at];
+    assert(length >= 0);
     if (!counts) return length;
     memset(g->counts, 0, (size_t)g->symbol_count * sizeof *g->counts);
     path_memory_begin(g);
@@ -284,6 +290,7 @@ int64_t graph_longest_operations(struct graph *g, const int64_t *durations, int 
         operations[i] = operations[j];
         operations[j] = swapped;
     }
+    assert(count <= g->operation_count);
     *operation_count = count;
     return length;
 }

@@ -92,6 +92,7 @@ static bool relax(struct graph *g, struct ratio r)
 
 static struct ratio ratio_of_cycle(const struct period *p, int laps)
 {
+    assert(laps > 0);
     struct ratio r = {0, laps};
     for (int i = 0; i < laps; i++) r.length += p->length[p->cycle[i]];
     return r;
@@ -106,6 +107,7 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     int at = -1;
     for (int i = 0; i < g->carried_count; i++)
         if (g->carried[i].input == to && (at < 0 || p->end[g->carried[i].node] > p->end[at])) at = g->carried[i].node;
+    assert(at > 0);
     while (at != 1 + from) {
         const struct node *n = &g->nodes[at];
         bool over = p->end[n->weighted] + (wide)g->durations[n->weight] > p->end[n->plain];
@@ -135,7 +137,11 @@ static struct ratio greatest_ratio(struct graph *g)
         laps = 0;
         while (laps == 0 && relax(g, best)) laps = find_cycle(g);
         start_over(g, laps != best.laps);
-        if (laps > 0) best = ratio_of_cycle(p, laps);
+        if (laps > 0) {
+            struct ratio next = ratio_of_cycle(p, laps);
+            assert((wide)next.length * best.laps > (wide)best.length * laps);   // each candidate is greater
+            best = next;
+        }
         memcpy(p->best_cycle, p->cycle, (size_t)laps * sizeof *p->cycle);
     }
     assert(best.length >= 0);

@@ -33,7 +33,11 @@ int box_pool_path(struct box_closer *b, const int *counts)
 }
 
 int box_closer_path_count(const struct box_closer *b) { return b->path_count; }
-const int *box_closer_path(const struct box_closer *b, int id) { return b->path_pool + (size_t)id * (size_t)b->path_size; }
+const int *box_closer_path(const struct box_closer *b, int id)
+{
+    assert(id >= 0 && id < b->path_count);
+    return b->path_pool + (size_t)id * (size_t)b->path_size;
+}
 
 static struct box_closer *open_closer(const struct choices *c, struct graph *g, bool by_ranks, struct arena *arena)
 {
@@ -67,6 +71,7 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     for (int i = 0; i < b->starting_count; i++)
         box_pool_path(b, paths + (size_t)i * (size_t)b->path_size);
     b->starting_count = b->path_count;
+    assert(b->starting_count > 0 && b->stages == b->c->priced->stage_count);
     return b;
 }
 
@@ -104,6 +109,7 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
 {
     b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->path_size * sizeof *counts);
+    assert(count >= b->starting_count);         // those of the start keep their numbers
     b->path_count = b->path_capacity = count;
 }
 
@@ -140,6 +146,7 @@ static const int64_t *used_prices(const struct box_closer *b)
 static void note_step(struct box_closer *b, struct box_answer *a, int path_count, bool removing)
 {
     a->step_count -= b->last_only_raised;
+    assert(a->step_count >= 0 && path_count >= 0 && path_count <= 2 * WEIGHTS_MAX);
     b->last_only_raised = !removing;
     if (a->step_count == b->step_capacity) {
         int capacity = 2 * b->step_capacity + 8;
@@ -155,6 +162,9 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
 {
+    int64_t sum = 0;
+    for (int i = 0; i < path_count; i++) sum += weights[i];
+    assert(sum <= (int64_t)1 << WEIGHT_BITS);       // a convex combination, or less
     memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
     for (int i = 0; i < path_count; i++)
         for (int k = 0; k < b->symbols; k++)
@@ -163,6 +173,7 @@ static void mix(struct box_closer *b, const int *ids, const int64_t *weights, in
 
 static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count, bool removed)
 {
+    assert(bound_ns >= 0 && a->bound_ns >= 0);
     if (bound_ns > a->bound_ns) {
         note_step(b, a, path_count, removed);
         a->bound_ns = bound_ns;
@@ -174,6 +185,7 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
 
 static void note_removed(struct box_closer *b, int64_t bound_ns)
 {
+    assert(bound_ns >= 0);
     if (bound_ns < b->removed_ns)
         b->removed_ns = bound_ns;
 }
@@ -183,6 +195,7 @@ static int trim_spans(struct box_closer *b, struct layer_span *spans, int64_t ta
 {
     int removed = 0;
     for (int r = 0; r < b->c->rank_count; r++) {
+        assert(spans[r].least >= 0 && spans[r].most <= b->c->priced->layer_count);
         for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].least] >= target_ns; removed++)
             note_removed(b, b->spans_ns[r][spans[r].least++]);
         for (; spans[r].least <= spans[r].most && b->spans_ns[r][spans[r].most] >= target_ns; removed++)
@@ -277,6 +290,7 @@ static void keep_best(struct box_closer *b, int count)
 static void add_plan(struct box_closer *b)
 {
     int at = game_add_plan(b->game, b->durations);
+    assert(at >= 0 && at < game_plan_count(b->game));
     memcpy(b->plans + at * b->stages, b->chosen, (size_t)b->stages * sizeof *b->chosen);
 }
 
@@ -297,12 +311,14 @@ static void drop_plans(struct box_closer *b, bool *const *allowed)
             memmove(b->plans + kept * b->stages, b->plans + x * b->stages, (size_t)b->stages * sizeof *b->plans);
             game_move_plan(b->game, x, kept++);
         }
+    assert(kept <= count);
     game_truncate_plans(b->game, kept);
 }
 
 void box_meet_plan(struct box_closer *b, const int *chosen, struct box_answer *a)
 {
     int64_t time = graph_longest(b->g, b->durations, b->counts);
+    assert(time >= 0);
     if (time >= a->found_ns || !choices_fit_together(b->c, chosen))
         return;
     a->found_ns = time;
@@ -403,6 +419,7 @@ static bool use_mixtures(struct box_closer *b, const struct choice_box *box, int
         if (by_ranks && bound > best)
             keep_best(b, count);
         best = bound > best ? bound : best;
+        assert(a->bound_ns >= best);               // what is proven stays so
         if (removed)
             drop_plans(b, box->allowed);
         adjust_prices(b, target_ns, bound, round);

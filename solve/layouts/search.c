@@ -143,6 +143,7 @@ static enum status prepare_scan(struct search *s, struct error *err)
     struct layouts *l = s->layouts;
     layouts_first_open(&s->sensible, s->problem, s->arena);
     l->count = space_each(&s->problem->job.space, &s->limits, count_visit, s);
+    assert(l->count >= 0);
     if (l->count > SPACE_COUNT_MAX)
         return fail(err, BAD_INPUT, "%s: space: more than %d layouts; fix some of its keys", s->problem->job.document.path ? s->problem->job.document.path : "job", SPACE_COUNT_MAX);
     l->reason = TAKE(s->arena, l->count, uint16_t);
@@ -219,6 +220,7 @@ static bool fill_visit(void *argument, int64_t number, const struct layout *layo
 static void widen(struct search *s)
 {
     int64_t left = s->order_count - s->order_next, count = left < WINDOW ? left : WINDOW;
+    assert(left > 0);
     struct candidate *all = TAKE(s->arena, count, struct candidate), **sorted = TAKE(s->arena, count, struct candidate *);
     for (int64_t i = 0; i < count; i++) {
         int64_t number = s->order[s->order_next++];
@@ -325,6 +327,7 @@ static void note_looked_at(struct search *s, struct candidate *c, const struct p
         s->looked_at = arena_grow(s->arena, s->looked_at, (size_t)s->looked_at_count, (size_t)capacity, sizeof *s->looked_at);
         s->looked_at_capacity = capacity;
     }
+    assert(priced->stage_count > 0);
     s->looked_at[s->looked_at_count++] = (struct looked_at){c, priced};
 }
 
@@ -335,6 +338,7 @@ static void note_work(struct search *s, int64_t number, int64_t iteration_ns, in
         s->work = arena_grow(s->arena, s->work, (size_t)s->work_count, (size_t)capacity, sizeof *s->work);
         s->work_capacity = capacity;
     }
+    assert(number >= 0 && number < s->layouts->count && other != number);
     s->work[s->work_count++] = (struct layouts_work){number, iteration_ns, other, boxes};
 }
 
@@ -558,6 +562,7 @@ static void take_first(struct search *s)
 {
     const struct plan *first = &s->first;
     if (!first->stage_count || (s->best.stage_count && first->iteration_ns >= s->best.iteration_ns)) return;
+    assert(s->first_number >= 0 && s->first_number < s->layouts->count);
     s->best = *first, s->best_number = s->first_number;
     for (int i = 0; i < s->work_count; i++)
         if (s->work[i].number == s->first_number) {
@@ -593,6 +598,7 @@ static void settle_followers(struct search *s)
     for (int i = 0; i < s->follower_count; i++) {
         const struct follower *f = &s->followers[i];
         enum layout_fate fate = layouts_fate(l, f->other);
+        assert(fate != FATE_REFUSED && fate != FATE_MEMORY);
         if (fate == FATE_INFEASIBLE) {
             l->reason[f->number] = (uint16_t)layouts_reason(l, FATE_INFEASIBLE, "so is a layout that it is in nothing better than", s->arena);
             continue;
@@ -634,6 +640,7 @@ static void settle_work(struct search *s)
         if (kept && s->work[kept - 1].number == s->work[i].number) kept--;
         s->work[kept++] = s->work[i];
     }
+    assert(kept <= s->work_count);
     l->work = s->work, l->work_count = kept;
 }
 

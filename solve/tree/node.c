@@ -40,6 +40,8 @@ static bool bound_box(struct subtree *t, struct box *box, wide *exact)
         arena_reset(t->arena, mark);
         return false;
     }
+    wide one_ns = (wide)1 << BOUND_FRACTION_BITS;
+    assert(*exact <= bound_ns * one_ns && *exact > (bound_ns - 1) * one_ns);    // rounded up
     if (bound_ns > box->bound_ns) {
         box->bound_ns = bound_ns;
         box->ample = *exact - ((wide)(bound_ns - 1) << BOUND_FRACTION_BITS) > (wide)1 << AMPLE_BITS;
@@ -78,6 +80,7 @@ static int add_known_paths(struct subtree *t)
         for (; k > 0 && by[k - 1] < v; k--) by[k] = by[k - 1], worst[k] = worst[k - 1];
         by[k] = v, worst[k] = row;
     }
+    assert(count <= PATHS_AT_ONCE);
     for (int k = 0; k < count; k++) lp_add_row(t->lp, worst[k]);
     return count;
 }
@@ -132,6 +135,7 @@ static void remove_by_residual(struct subtree *t, struct box *box, wide exact)
 
 static bool close_box(struct subtree *t, struct box *box)
 {
+    assert(t->target_ns > 0);
     if (box->bound_ns < t->target_ns) return false;
     record_add(&t->result->records, RECORD_CLOSED, box, t->program, t->arena)->proof = box->proof;
     return true;
@@ -164,6 +168,7 @@ enum settled settle(struct subtree *t, struct box *box)
     }
     int64_t before = box->bound_ns;
     bool known = bound_box(t, box, &exact);
+    assert(box->bound_ns >= before);            // bounds never fall
     if (close_box(t, box)) return SETTLED_CLOSED;
     if (known && box->bound_ns > before) remove_by_residual(t, box, exact);
     return lp_elastic_use(t->lp) < 1e-7 ? SETTLED_OPEN : SETTLED_BLIND;
@@ -192,6 +197,7 @@ static void highest_level(struct split *best, double *best_key, const struct sub
         if (p->load_ns[p->by_load[below]] == p->load_ns[i]) continue;      // not the whole level yet
         *best_key = key;
         *best = (struct split){.stage = stage, .by_load = true, .load_ns = p->load_ns[i], .choice = i};
+        assert(below >= p->first_choice[stage] && p->load_ns[p->by_load[below]] < p->load_ns[i]);
     }
 }
 

@@ -33,6 +33,7 @@ static void push(struct tree *t, const struct box *box, struct arena *arena)
         t->open = arena_grow(arena, t->open, (size_t)t->open_count, (size_t)capacity, sizeof *t->open);
         t->open_capacity = capacity;
     }
+    assert(box->bound_ns >= 0 && box->number >= 0 && box->number < t->next_number);
     int i = t->open_count++;
     for (; i > 0 && goes_before(box, &t->open[(i - 1) / 2]); i = (i - 1) / 2) t->open[i] = t->open[(i - 1) / 2];
     t->open[i] = *box;
@@ -83,6 +84,8 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     for (; at > 0 && t->plans[at - 1].time_ns > plan->time_ns; at--) t->plans[at] = t->plans[at - 1];
     t->plans[at] = (struct found_plan){TAKE(s->arena, s->program->stage_count, int), plan->time_ns};
     memcpy(t->plans[at].chosen, plan->chosen, size);
+    assert(t->plan_count <= s->settings->plan_count);
+    assert(at == 0 || t->plans[at - 1].time_ns <= plan->time_ns);
 }
 
 // ---- merging
@@ -94,7 +97,7 @@ static int64_t global_number(const struct numbering *n, int64_t number) { return
 static void renumber_rows(int *rows, int count, const struct numbering *n)
 {
     for (int i = 0; i < count; i++)
-        if (rows[i] >= n->known_rows) rows[i] = n->rows[rows[i] - n->known_rows];
+        if (rows[i] >= n->known_rows) rows[i] = n->rows[rows[i] - n->known_rows];    // of paths found since
 }
 
 // What the record proves of what it ends; where rounding up added much, a ns less, so that a certificate can say it too.
@@ -110,6 +113,7 @@ static int64_t ended_ns(const struct record *r)
 
 static struct record *keep_record(struct tree *t, const struct record *r, struct arena *arena)
 {
+    assert(ended_ns(r) >= 0);
     if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
     if (t->records.count == t->records.capacity) {
         int capacity = 2 * t->records.capacity + 256;
@@ -133,6 +137,7 @@ static int *merge_paths(struct search *s, const struct job_result *r)
     }
     for (int i = before; i < p->path_count; i++)
         message_put(news, p->paths + (size_t)i * (size_t)p->path_size, (size_t)p->path_size * sizeof *p->paths);
+    assert(p->path_count - before <= r->path_count);
     if (news->used) worker_pool_tell(s->pool, news);
     return rows;
 }
@@ -141,6 +146,7 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
 {
     struct tree *t = s->tree;
     struct numbering n = {t->next_number, known_rows, merge_paths(s, r)};
+    assert(r->box_count >= 0 && r->explored >= 0 && r->open_count <= r->box_count + 1);
     t->next_number += r->box_count;
     t->boxes += r->explored;
     t->relaxations += r->relaxations;
@@ -154,6 +160,7 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
     }
     for (int i = 0; i < r->open_count; i++) {
         struct box *b = &r->open[i];
+        assert(b->bound_ns >= 0);
         b->number = global_number(&n, b->number);
         renumber_rows(b->proof.rows, b->proof.count, &n);
         renumber_rows(b->basis.path_rows, b->basis.path_count, &n);
@@ -183,6 +190,7 @@ static void split_without_worker(struct search *s, const struct box *box)
         first.number = s->tree->next_number++;
         second.number = s->tree->next_number++;
         struct record *r = record_add(&list, RECORD_SPLIT, box, p, s->arena);
+        assert(second.number == first.number + 1 && first.bound_ns >= box->bound_ns);
         r->split = split;
         r->first = first.number;
         keep_record(s->tree, r, s->arena);
