@@ -81,9 +81,9 @@ plants() {
         's/ns < least)) least = ns/ns > least)) least = ns/' \
         'the embedding sync is that of the worst first stage'
     # ---- on places
-    plant placed-worst-ring places/relax.c \
-        's/smaller(least, table/larger(least == INT64_MAX ? 0 : least, table/' \
-        'a sync goes over the worst link that a ring may have'
+    plant placed-worst-link checker/places/relax.c \
+        's/(\*least < 0 || price < \*least)/(*least < 0 || price > *least)/' \
+        'of what may join two groups the worst counts'
 }
 
 fail() { echo "planted: $*" >&2; exit 1; }
@@ -109,7 +109,7 @@ build() {
 plant() {
     case " $only " in "  " | *" $1 "*) ;; *) return 0 ;; esac
     file=$(find . -path ./build -prune -o -path "*/$2" -print)
-    [ -f "$file" ] || fail "$1: not one file at the path */$2"
+    [ -f "$file" ] || fail "$1: no file, or several, at */$2"
     sed "$3" "$file" > "$folder/planted.c"
     lines=$(diff "$file" "$folder/planted.c" | grep -c '^[<>]')
     [ "$lines" = 2 ] || fail "$1: plant no longer applies: it must change one line of $file"
