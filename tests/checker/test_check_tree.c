@@ -373,12 +373,13 @@ static void try_problem(uint64_t seed)
     struct check_tree *tree;
     struct random rng = {seed};
     arena_open(&arena, NULL);
-    if (place_trial_open(&t, seed, false, &arena) && t.best_ns >= 0) {
+    bool opened = place_trial_open(&t, seed, false, &arena);
+    if (opened) open_tree(&tree, &t);
+    if (opened) try_completions(&t, tree, &rng);
+    if (opened && t.best_ns >= 0) {
         seen.problems++;
-        open_tree(&tree, &t);
         try_part(&t, tree, &(struct check_part){.depth = 0});
         for (int i = 0; i < DESCENTS; i++) try_descent(&t, tree, &rng);
-        try_completions(&t, tree, &rng);
         try_cover(&t, tree);
         try_trees(&t);
     }
@@ -400,10 +401,72 @@ static void test_problems(void **state)
     assert_true(seen.covered > 0 && seen.trees > seen.problems && seen.whole > 0);
 }
 
+// ---- nodes that are alike but for one direction of one link
+
+static struct { const struct check_places *plain; int from, to; bool of_rings; } dearer;
+
+static bool price_pair(void *context, int from, int to, bool *joined, struct check_pair *prices)
+{
+    bool counted = dearer.plain->pair(context, from, to, joined, prices);
+    bool other = !dearer.of_rings && from == dearer.from && to == dearer.to;
+    for (int part = 0; part < PARTS && other; part++) prices->forward[part]++;
+    return counted;
+}
+
+static bool price_link(void *context, int kind, int from, int to, bool *joined,
+                       struct check_ring_link *prices)
+{
+    bool counted = dearer.plain->link(context, kind, from, to, joined, prices);
+    if (dearer.of_rings && from == dearer.from && to == dearer.to) prices->layer[0]++;
+    return counted;
+}
+
+static int count_first(const struct place_trial *t)
+{
+    struct check_part part = {.depth = 0};
+    struct check_tree *tree;
+    int children[MOST_GROUPS];
+    open_tree(&tree, t);
+    return check_list_children(tree, &part, children);
+}
+
+// The one end, the other, and the rest.
+static void try_directions(struct place_trial *t)
+{
+    struct check_places plain = t->places;
+    int nodes = plain.node_count;
+    dearer.plain = &plain;
+    t->places.pair = price_pair;
+    t->places.link = price_link;
+    for (int i = 0; i < 2 * nodes * nodes; i++) {
+        struct arena_mark mark = arena_set_mark(t->arena);
+        dearer.of_rings = i % 2, dearer.from = i / 2 / nodes, dearer.to = i / 2 % nodes;
+        if (dearer.from != dearer.to) assert_int_equal(count_first(t), 3);
+        arena_reset(t->arena, mark);
+    }
+    t->places = plain;
+}
+
+static void test_alike(void **state)
+{
+    int found = 0;
+    for (uint64_t seed = first_seed; found < 2; seed++) {
+        struct arena_mark mark = arena_set_mark(*state);
+        struct place_trial t;
+        bool opened = place_trial_open(&t, seed, false, *state) && t.places.replicas > 1 &&
+                      t.places.problem->ranks > 1 && t.places.problem->group_count == 1 &&
+                      t.best_ns < INT64_MAX && count_first(&t) == 1;
+        if (opened) try_directions(&t);
+        found += opened;
+        arena_reset(*state, mark);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) problem_count = atoi(argv[1]);
     if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_problems),
+                                       cmocka_unit_test(test_alike)};
+    return cmocka_run_group_tests(tests, check_open_arena, check_close_arena);
 }
