@@ -14,8 +14,8 @@ struct check_tree {
     int *alike;    // [node]: the first that is like it in all links
     // Of rings, by kind of card and ordered pair of nodes; weight -1: not joined.
     int64_t *weights;    // [kind * pairs + pair]
-    int64_t *constants,
-        *layers;    // [(kind * pairs + pair) * options + option], [(...) * runs + run) * options + option]
+    int64_t *constants;    // [(kind * pairs + pair) * options + option]
+    int64_t *layers;    // [((kind * pairs + pair) * runs + run) * options + option]
     int64_t *bottlenecks;    // [kind]
     struct arena *arena;
 };
