@@ -5,6 +5,7 @@
 #include "data/text/document.h"
 #include "solve/certificate/certificate.h"
 #include "solve/certificate/chained.h"
+#include "solve/certificate/tree.h"
 #include "solve/checker/boxes/chain.h"
 #include "solve/checker/parts.h"
 #include "solve/checker/prices/prices.h"
@@ -80,12 +81,24 @@ static void put_cuts(struct priced *to, const struct check_problem *p, struct ar
     }
 }
 
+// What the checker requires of a stage's group or layers beyond the job's rules.
+static struct rule rule_of(const struct check_rule *from)
+{
+    return (struct rule){.action = RULE_REQUIRE, .stage = from->stage,
+                         .group_count = from->groups != 0, .holds_first = -1, .holds_last = -1,
+                         .layers_min = from->layers_min, .layers_max = from->layers_max,
+                         .compresses_gradient = -1, .compresses_boundary = -1};
+}
+
 // Groups go by the names that the problem has. A rule about none of them: by a name that none has.
 static void put_rules(struct priced *to, const struct check_problem *p, struct arena *arena)
 {
-    to->rules = arena_grow(arena, to->rules, (size_t)to->rule_count, (size_t)to->rule_count, sizeof *to->rules);
+    int own = to->rule_count;
+    to->rules = arena_grow(arena, to->rules, (size_t)own, (size_t)p->rule_count, sizeof *to->rules);
+    to->rule_count = p->rule_count;
     for (int i = 0; i < to->rule_count; i++) {
         struct rule *r = &to->rules[i];
+        if (i >= own) *r = rule_of(&p->rules[i]);
         if (!r->group_count) continue;
         r->groups = TAKE(arena, p->group_count + 1, const char *);
         r->group_count = 0;
@@ -248,6 +261,30 @@ static int list_ways(const struct places_maker *m, struct check_relaxation ways[
     return count;
 }
 
+// What no one problem proves, part by part.
+static enum status put_tree(struct certificate_places_result *to, struct places_maker *m,
+                            struct error *err)
+{
+    const struct certificate_places_request *request = m->request;
+    struct json_writer w;
+    struct certificate_tree_result made;
+    document_begin(&w, "plumbline.certificate", request->sources, request->source_count, m->arena);
+    json_open_object(&w, "places");
+    json_put_text(&w, "by", "tree");
+    if (m->bound_ns < 0) json_put_bool(&w, "infeasible", true);
+    else json_put_count(&w, "bound_ns", m->bound_ns);
+    TRY(certificate_put_tree(&made, &w, &m->places, request->priced, m->bound_ns,
+                             request->settings->threads, m->arena, err));
+    json_close_object(&w);
+    json_close_object(&w);
+    if (!made.proven) return OK;
+    *to = (struct certificate_places_result){
+        .bound_ns = m->bound_ns, .how = "a tree over placements",
+        .boxes = made.boxes, .weights = made.weights};
+    to->text = json_end(&w, &to->size);
+    return OK;
+}
+
 // Whichever proves more.
 enum status certificate_places_make(struct certificate_places_result *result, const struct certificate_places_request *request, struct arena *arena,
                                     struct error *err)
@@ -267,5 +304,6 @@ enum status certificate_places_make(struct certificate_places_result *result, co
         if (a.made.text && (!result->text || a.made.bound_ns > result->bound_ns)) *result = a.made;
         if (is_enough(m, &a)) return OK;
     }
-    return OK;
+    bool few = m->places.node_count <= MOST_GROUPS && !m->places.together;
+    return few ? put_tree(result, m, err) : OK;
 }

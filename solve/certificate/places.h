@@ -19,7 +19,8 @@ struct certificate_places_result {
     const char *text;                           // NULL: nothing could be proven
     size_t size;
     int64_t bound_ns;                           // what it proves; -1: that there is no plan
-    const char *how;                            // "nodes", "groups", "groups, chained": by which problem of one replica
+    // By which problem of one replica: "nodes", "groups", "groups, chained". "a tree over placements"
+    const char *how;
     int64_t boxes, weights;
 };
 

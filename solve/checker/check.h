@@ -23,6 +23,8 @@ struct check_result {
     int64_t bound_ns;                   // no plan takes less; -1 where infeasible is claimed
     int64_t operations, choices, paths, rounds, boxes, splits, leaves;
     int64_t confirmed;                  // numbers of the priced document that the problem's own prices are; 0: they are assumed
+    int64_t parts;                      // of a tree over placements
+    int64_t doubtful;                   // prices met on the way that could be one more or less
     uint64_t work;                      // steps taken
     const struct check_problem *problem;    // as it was read; NULL: it was not
 };

@@ -210,12 +210,15 @@ static void print_places(FILE *to, const struct check_result *r, const char *pro
     }
     if (r->infeasible) fprintf(to, "proven: no placement on the nodes is a plan\n");
     else fprintf(to, "proven: no plan on the nodes takes less than %lld ns\n", (long long)r->bound_ns);
+    if (r->parts)
+        fprintf(to, "  verified   that the %lld parts of a tree are all placements\n",
+                (long long)r->parts);
     fprintf(to, "  verified   the least price of every link; %lld boxes (%lld splits, %lld single decisions) by %lld rounds over %lld choices, "
             "%lld paths of a graph of %lld operations\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves, (long long)r->rounds,
             (long long)r->choices, (long long)r->paths, (long long)r->operations);
-    if (r->problem->doubtful)
+    if (r->doubtful)
         fprintf(to, "  doubtful   %lld prices lie so near to where rounding changes that one more or less would be as right: the bound holds for both\n",
-                (long long)r->problem->doubtful);
+                (long long)r->doubtful);
     fprintf(to, "  assumed    the reading of %s and of what it names, and the judge's prices of its links\n", problem);
     fprintf(to, "  took       %lld.%03lld s\n", (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
 }

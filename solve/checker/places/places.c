@@ -5,19 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "solve/checker/space/parts.h"
+#include "solve/checker/places/parts.h"
 
-static const char *const ways[] = {"groups", "nodes", NULL};
+static const char *const ways[] = {"groups", "nodes", "tree", NULL};
 
 static enum status read_relaxation(const struct reader *r, const struct value *v, const struct check_problem *p, struct check_relaxation *how)
 {
-    static const char *const keys[] = {"by", "?shared", "?chained", "proof", NULL};
     const char *names[MOST_GROUPS + 1] = {NULL};
-    int by;
-    *how = (struct check_relaxation){false, -1, false};
-    TRY(value_keys(r, v, "places", keys));
-    TRY(value_name(r, value_get(v, "by"), "places.by", ways, &by));
-    how->by_nodes = by == 1;
     TRY(value_bool(r, v, "places", "chained", &how->chained));
     if (how->chained && how->by_nodes) return check_refuse(r, "places.chained", "expected with by groups alone");
     if (!value_get(v, "shared")) return OK;
@@ -26,25 +20,42 @@ static enum status read_relaxation(const struct reader *r, const struct value *v
     return value_name(r, value_get(v, "shared"), "places.shared", names, &how->shared);
 }
 
-static enum status hear(struct check_result *result, const struct reader *r, const struct check_text *certificate, const struct check_input *sources,
-                        int source_count, const struct check_places *x, uint64_t *work, struct arena *arena)
+// By one problem of one replica.
+static enum status hear_relaxed(struct check_result *result, const struct reader *r,
+                                const struct value *places, const struct check_places *x,
+                                bool by_nodes, uint64_t *work, struct arena *arena)
 {
     struct check_problem *p = TAKE(arena, 1, struct check_problem);
-    struct check_relaxation how;
-    struct value *root;
-    TRY(check_read_envelope(r, certificate, &root, arena));
-    const struct value *places = value_get(root, "places");
-    if (!places) return check_refuse(r, "", "is not about a plan on nodes: expected places");
-    TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
+    struct check_relaxation how = {by_nodes, -1, false};
     TRY(read_relaxation(r, places, x->problem, &how));
     TRY(check_read_claims(r, value_get(places, "proof"), result));
     if (result->iteration_ns >= 0) return check_refuse(r, "places.proof", "expected a bound alone: plans on nodes are heard by plumbline verify");
     TRY(check_relax_places(p, x, &how, r, work, arena));
-    p->doubtful = *x->doubtful_prices;
     result->problem = p;
+    return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
+}
+
+static enum status hear(struct check_result *result, const struct reader *r, const struct check_text *certificate, const struct check_input *sources,
+                        int source_count, const struct check_places *x, uint64_t *work, struct arena *arena)
+{
+    static const char *const keys[] = {"by", "?shared", "?chained", "proof", NULL};
+    static const char *const tree_keys[] = {"by", "?bound_ns", "?infeasible", "parts", NULL};
+    struct value *root;
+    int by;
+    TRY(check_read_envelope(r, certificate, &root, arena));
+    const struct value *places = value_get(root, "places");
+    if (!places) return check_refuse(r, "", "is not about placements: expected places");
+    TRY(check_same_sources(r, value_get(root, "made_from"), NULL, sources, source_count));
+    TRY(value_expect(r, places, "places", VALUE_OBJECT));
+    if (!value_get(places, "by")) TRY(value_keys(r, places, "places", keys));
+    TRY(value_name(r, value_get(places, "by"), "places.by", ways, &by));
+    TRY(value_keys(r, places, "places", by == 2 ? tree_keys : keys));
+    if (by == 2) TRY(check_hear_tree(result, r, places, x, work, arena));
+    else TRY(hear_relaxed(result, r, places, x, by == 1, work, arena));
+    result->doubtful = *x->doubtful_prices;
     if (*x->doubtful_sizes)
         return fail(r->err, (enum status)NOT_PROVEN, "a size lies so near to where a price changes that the judge cannot tell on which side");
-    return check_one_proof(r, value_get(places, "proof"), p, result, work, arena);
+    return OK;
 }
 
 enum status check_places_certificate(struct check_result *result, const struct check_text *certificate, const struct check_input *sources,

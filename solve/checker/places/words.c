@@ -10,15 +10,23 @@ static void put_claims(struct check_page *p, const struct check_result *r)
     else page_print(p, "  No plan takes less than %lld ns, on whichever nodes its ranks stand and in whichever order its rings go.\n\n", (long long)r->bound_ns);
 }
 
+static const char *words_of_parts(const struct check_page *p, const struct check_result *r)
+{
+    if (!r->parts) return "";
+    return arena_print(p->arena, "  - that the %lld parts of a tree are all placements; the same for the "
+                       "nodes of each;\n", (long long)r->parts);
+}
+
 static void put_verified(struct check_page *p, const struct check_result *r, int64_t microseconds)
 {
     page_print(p, "VERIFIED by plumbline check " PLUMBLINE_VERSION ", which shares no code with the planner, in whole numbers alone\n"
                   "  - that the certificate is about these very documents (SHA-256);\n"
                   "  - the least price of every link between nodes, and of a ring's heaviest link, that any placement can have\n"
                   "    (docs/PROOFS.md 11): no replica of any plan takes less than one with those prices;\n"
+                  "%s"
                   "  - that none with those prices takes less than the bound: %lld boxes, %lld of them split in two, %lld single decisions\n"
                   "    that were replayed, %lld minimisations by dynamic programming over %lld stage choices, %lld paths of a graph of\n"
-                  "    %lld operations.\n  Work: %llu steps, %lld.%03lld s.\n\n", (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
+                  "    %lld operations.\n  Work: %llu steps, %lld.%03lld s.\n\n", words_of_parts(p, r), (long long)r->boxes, (long long)r->splits, (long long)r->leaves,
                (long long)r->rounds, (long long)r->choices, (long long)r->paths, (long long)r->operations, (unsigned long long)r->work,
                (long long)(microseconds / 1000000), (long long)(microseconds / 1000 % 1000));
 }

@@ -157,6 +157,7 @@ struct oracle {
     const struct number *numbers[MICRO_BATCHES + 1];
     int replicas, stages;
     int micro_batches[PLACES], node[PLACES];
+    const int *held;            // [replica * stages + stage]: the node, -1: any. NULL: any
     const struct choice *like[PLACES], *chosen[PLACES];     // [stage], [replica * stages + stage]
     int left[NODES];            // device groups
     int64_t best;
@@ -370,6 +371,7 @@ static void all_nodes(struct oracle *o, int place)
     for (int node = 0; node < NODES; node++)
         for (int i = 0; i < choices->count && o->left[node]; i++) {
             const struct choice *x = &choices->items[i];
+            if (o->held && o->held[place] >= 0 && o->held[place] != node) continue;
             if (x->group != o->priced->places->nodes[node].group || !same_decision(x, o->like[stage])) continue;
             o->left[node]--;
             o->node[place] = node;
@@ -448,7 +450,16 @@ static double placement_count(const struct oracle *o, const struct choices *c, i
 
 int64_t best_placement(const struct problem *problem, const struct priced *p, double most, struct arena *arena)
 {
-    struct oracle o = {.cluster = &problem->cluster, .homogeneous = problem->job.placement.homogeneous_groups, .priced = p, .replicas = p->layout.data, .stages = p->stage_count, .best = INT64_MAX, .arena = arena};
+    return best_placement_held(problem, p, NULL, most, arena);
+}
+
+int64_t best_placement_held(const struct problem *problem, const struct priced *p, const int *held,
+                            double most, struct arena *arena)
+{
+    struct oracle o = {.held = held, .cluster = &problem->cluster,
+                       .homogeneous = problem->job.placement.homogeneous_groups, .priced = p,
+                       .replicas = p->layout.data, .stages = p->stage_count, .best = INT64_MAX,
+                       .arena = arena};
     bool uneven = p->places->micro_batches_together > 0;
     for (int i = 0; i < NODES; i++) o.left[i] = p->places->nodes[i].slots;
     for (int kind = 0; kind < NIC_KIND_COUNT; kind++) o.efficiency[kind] = problem->costs.network_efficiency[kind].value;

@@ -14,5 +14,8 @@ void random_crowded_problem(struct problem *p, struct random *rng, bool uneven, 
 
 // The least iteration time, or greatest load, by p->objective. INT64_MAX: there is no plan; -1: more than `most` placements, none was looked at.
 int64_t best_placement(const struct problem *problem, const struct priced *p, double most, struct arena *arena);
+// The same with ranks held on nodes: held[replica * stages + stage], -1: on any.
+int64_t best_placement_held(const struct problem *problem, const struct priced *p, const int *held,
+                            double most, struct arena *arena);
 
 #endif

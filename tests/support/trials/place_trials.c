@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/text/document.h"
 #include "formulate/price/price.h"
+#include "solve/certificate/tree.h"
 #include "solve/places/placed.h"
 #include "solve/checker/prices/prices.h"
 #include "tests/support/check.h"
@@ -51,19 +53,57 @@ void place_trial_solve(struct solve_result *r, const struct place_trial *t, cons
     else CHECK_OK(solve_run(r, priced, &settings, NULL, NULL, t->arena, &err));
 }
 
+static void put_sources(struct source sources[PLACE_SOURCES], const struct place_trial *t)
+{
+    for (int i = 0; i < PLACE_SOURCES; i++) {
+        sources[i] = (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
+        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
+    }
+}
+
 void place_trial_write(struct certificate_places_result *made, const struct place_trial *t, const struct solve_result *solved)
 {
     struct error err = {OK, ""};
     struct solve_settings settings;
     struct source sources[PLACE_SOURCES];
     solve_defaults(&settings);
-    for (int i = 0; i < PLACE_SOURCES; i++) {
-        sources[i] = (struct source){.role = roles[i], .path = arena_print(t->arena, "%s.json", roles[i])};
-        sha256_text(t->sources[i].text.text, t->sources[i].text.size, sources[i].sha256);
-    }
+    put_sources(sources, t);
     const struct certificate_places_request request = {.problem = &t->problem, .priced = &t->priced, .solved = solved, .settings = &settings,
                                                        .sources = sources, .source_count = PLACE_SOURCES};
     CHECK_OK(certificate_places_make(made, &request, t->arena, &err));
+}
+
+void place_trial_write_tree(struct certificate_places_result *made, const struct place_trial *t,
+                            int64_t bound_ns)
+{
+    struct error err = {OK, ""};
+    struct source sources[PLACE_SOURCES];
+    struct certificate_tree_result tree;
+    struct json_writer w;
+    put_sources(sources, t);
+    *made = (struct certificate_places_result){.bound_ns = bound_ns};
+    document_begin(&w, "plumbline.certificate", sources, PLACE_SOURCES, t->arena);
+    json_open_object(&w, "places");
+    json_put_text(&w, "by", "tree");
+    if (bound_ns < 0) json_put_bool(&w, "infeasible", true);
+    else json_put_count(&w, "bound_ns", bound_ns);
+    CHECK_OK(certificate_put_tree(&tree, &w, &t->places, &t->priced, bound_ns, 1, t->arena, &err));
+    json_close_object(&w);
+    json_close_object(&w);
+    made->boxes = tree.boxes;
+    if (tree.proven) made->text = json_end(&w, &made->size);
+}
+
+const char *place_trial_with_bounds(const struct place_trial *t, const char *text,
+                                    int64_t bound_ns)
+{
+    static const char key[] = "\"bound_ns\": ";
+    const char *to = "", *at;
+    for (; (at = strstr(text, key)); text = at + strspn(at, "0123456789")) {
+        at += strlen(key);
+        to = arena_print(t->arena, "%s%.*s%lld", to, (int)(at - text), text, (long long)bound_ns);
+    }
+    return arena_print(t->arena, "%s%s", to, text);
 }
 
 enum status place_trial_hear(struct check_result *heard, const struct place_trial *t, const char *text, size_t size, const char **why)

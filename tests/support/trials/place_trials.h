@@ -23,6 +23,12 @@ bool place_trial_open(struct place_trial *t, uint64_t seed, bool uneven, struct 
 // With evidence. priced: the trial's own, or one over groups.
 void place_trial_solve(struct solve_result *r, const struct place_trial *t, const struct priced *priced, double gap);
 void place_trial_write(struct certificate_places_result *made, const struct place_trial *t, const struct solve_result *solved);
+// A tree for the bound, whatever else would prove it; no text where it does not.
+void place_trial_write_tree(struct certificate_places_result *made, const struct place_trial *t,
+                            int64_t bound_ns);
+// A certificate's text with all its bounds, of the whole and of its parts, as this one.
+const char *place_trial_with_bounds(const struct place_trial *t, const char *text,
+                                    int64_t bound_ns);
 // *why: why it is not accepted.
 enum status place_trial_hear(struct check_result *heard, const struct place_trial *t, const char *text, size_t size, const char **why);
 

@@ -1,0 +1,15 @@
+// What the files that hear certificates about placements share.
+#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_PARTS_H
+#define PLUMBLINE_SOLVE_CHECKER_PLACES_PARTS_H
+
+#include <stdio.h>
+
+#include "solve/checker/parts.h"
+#include "solve/checker/places/places.h"
+
+// ---- tree_hear.c: a certificate by a tree
+enum status check_hear_tree(struct check_result *result, const struct reader *r,
+                            const struct value *places, const struct check_places *x,
+                            uint64_t *work, struct arena *arena);
+
+#endif

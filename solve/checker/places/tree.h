@@ -1,0 +1,45 @@
+// A tree over placements: its parts say on which nodes the first places are, and in which ranges
+// stages' layers lie. What is open under a part is one replica's problem, each node a group of its
+// own (docs/PROOFS.md 11).
+#ifndef PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
+#define PLUMBLINE_SOLVE_CHECKER_PLACES_TREE_H
+
+#include "solve/checker/places/places.h"
+
+enum { TREE_PLACES_MOST = 256, TREE_RANGES_MOST = 64 };
+
+struct check_tree;    // the prices of all links between nodes
+
+struct check_layer_range {
+    int stage, least, most;
+};
+
+// Place k is rank k / replicas of replica k % replicas.
+struct check_part {
+    int depth;    // places that have a node
+    int node[TREE_PLACES_MOST];    // [place]
+    int range_count;
+    struct check_layer_range ranges[TREE_RANGES_MOST];
+};
+
+// NOT_PROVEN: more nodes than a problem has groups, replicas with numbers of micro-batches of their
+// own, too many places.
+enum status check_open_tree(struct check_tree **tree, const struct check_places *x,
+                            const struct reader *r, uint64_t *work, struct arena *arena);
+int check_tree_places(const struct check_tree *t);
+const struct check_problem *
+check_tree_problem(const struct check_tree *t);    // by nodes, of any replica
+
+// The nodes that the next place can be on, and how many: those with a free device group, but of
+// replicas that stand on the same nodes so far only in one order, and of nodes that are alike and
+// empty only the first.
+int check_list_children(const struct check_tree *t, const struct check_part *part,
+                        int children[MOST_GROUPS]);
+
+// What bounds the replica on every placement of the part. Errors go to the reader, the problem's
+// too.
+enum status check_part_problem(struct check_problem *to, const struct check_tree *t,
+                               const struct check_part *part, int replica, const struct reader *r,
+                               uint64_t *work, struct arena *arena);
+
+#endif

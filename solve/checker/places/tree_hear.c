@@ -1,0 +1,148 @@
+// Hears a tree over placements, part by part in preorder: a part is closed by a proof about one
+// replica, goes on with each node that its next place can be on, or is split in two by how many
+// layers a stage holds.
+#include "solve/checker/places/parts.h"
+#include "solve/checker/places/tree.h"
+
+// Of a part at most, beside its proof's; of building the graph.
+enum { WORK_OF_PART = 1024, WORK_OF_OPERATION = 100 };
+
+struct tree_hearing {
+    const struct check_tree *tree;
+    const struct reader *r;
+    const struct value *next;    // of the parts
+    struct check_result *result;    // claims; counts are sums
+    struct check_part part;    // at hand
+    int64_t number;
+    char where[CHECK_PATH_MAX];
+    uint64_t *work;
+    struct arena *scratch;
+};
+
+static void add_counts(struct check_result *to, const struct check_result *from)
+{
+    to->operations = from->operations;
+    to->choices += from->choices, to->paths += from->paths, to->rounds += from->rounds,
+        to->boxes += from->boxes;
+    to->splits += from->splits, to->leaves += from->leaves;
+}
+
+static enum status hear_proof(struct tree_hearing *h, const struct value *proof, int replica)
+{
+    struct arena_mark mark = arena_set_mark(h->scratch);
+    struct check_result own = {.iteration_ns = -1, .bound_ns = -1};
+    struct error why = {OK, ""};
+    const struct reader r = {h->r->file, &why};
+    struct check_problem p;
+    enum status status = check_read_claims(&r, proof, &own);
+    if (status == OK && own.iteration_ns >= 0)
+        status = check_refuse(&r, "proof", "expected a bound alone");
+    if (status == OK && h->result->infeasible && !own.infeasible)
+        status = fail(&why, (enum status)NOT_PROVEN, "proves a bound, not that there is no plan");
+    if (status == OK && !own.infeasible && own.bound_ns < h->result->bound_ns)
+        status = fail(&why, (enum status)NOT_PROVEN, "proves %lld ns, less than bound_ns",
+                      (long long)own.bound_ns);
+    if (status == OK)
+        status = check_part_problem(&p, h->tree, &h->part, replica, &r, h->work, h->scratch);
+    if (status == OK) status = check_one_proof(&r, proof, &p, &own, h->work, h->scratch);
+    if (status == OK)
+        status = check_spend(&p, h->work, WORK_OF_OPERATION * (uint64_t)own.operations);
+    add_counts(h->result, &own);
+    arena_reset(h->scratch, mark);
+    return status == OK ? OK : fail(h->r->err, status, "%s: %s", h->where, why.text);
+}
+
+static enum status hear_part(struct tree_hearing *h);
+
+static enum status hear_children(struct tree_hearing *h)
+{
+    int children[MOST_GROUPS], count = check_list_children(h->tree, &h->part, children);
+    if (h->part.depth == check_tree_places(h->tree))
+        return check_refuse(h->r, h->where, "all places have a node");
+    for (int i = 0; i < count; i++) {
+        h->part.node[h->part.depth++] = children[i];
+        TRY(hear_part(h));
+        h->part.depth--;
+    }
+    return OK;
+}
+
+static enum status hear_halves(struct tree_hearing *h, const struct value *v)
+{
+    const struct check_problem *p = check_tree_problem(h->tree);
+    int stage = 0, below = 0;
+    TRY(value_int(h->r, v, h->where, "stage", 0, p->stages - 1, &stage));
+    TRY(value_int(h->r, v, h->where, "layers_below", 1, MOST_LAYERS, &below));
+    if (h->part.range_count == TREE_RANGES_MOST)
+        return check_refuse(h->r, h->where, "more than %d ranges", TREE_RANGES_MOST);
+    struct check_layer_range *range = &h->part.ranges[h->part.range_count++];
+    *range = (struct check_layer_range){stage, 0, below - 1};
+    TRY(hear_part(h));
+    *range = (struct check_layer_range){stage, below, MOST_LAYERS};
+    TRY(hear_part(h));
+    h->part.range_count--;
+    return OK;
+}
+
+static enum status hear_part(struct tree_hearing *h)
+{
+    static const char *const keys[] = {"?branch",  "?stage", "?layers_below",
+                                       "?replica", "?proof", NULL};
+    const struct value *v = h->next;
+    int replica = -1, replicas = check_tree_places(h->tree) / check_tree_problem(h->tree)->ranks;
+    bool branches = false;
+    if (!v)
+        return fail(h->r->err, (enum status)NOT_PROVEN,
+                    "places.parts: a part is missing: they do not cover all placements");
+    snprintf(h->where, sizeof h->where, "places.parts[%lld]", (long long)h->number++);
+    h->next = v->next;
+    TRY(check_spend(check_tree_problem(h->tree), h->work, WORK_OF_PART));
+    TRY(value_keys(h->r, v, h->where, keys));
+    TRY(value_bool(h->r, v, h->where, "branch", &branches));
+    TRY(value_int(h->r, v, h->where, "replica", 0, replicas - 1, &replica));
+    bool splits = value_get(v, "stage") && value_get(v, "layers_below"),
+         proves = replica >= 0 && value_get(v, "proof");
+    if (branches + splits + proves != 1 || v->count != (branches ? 1 : 2))
+        return check_refuse(h->r, h->where,
+                            "expected branch, or stage and layers_below, or replica and proof");
+    return branches ? hear_children(h)
+           : splits ? hear_halves(h, v)
+                    : hear_proof(h, value_get(v, "proof"), replica);
+}
+
+static enum status read_tree_claims(const struct reader *r, const struct value *places,
+                                    struct check_result *result)
+{
+    TRY(value_bool(r, places, "places", "infeasible", &result->infeasible));
+    TRY(value_integer(r, places, "places", "bound_ns", 0, MOST_SUM, &result->bound_ns));
+    if (result->infeasible == (result->bound_ns >= 0))
+        return check_refuse(r, "places", "expected either infeasible or bound_ns");
+    return OK;
+}
+
+static void close_scratch(void *scratch) { arena_close(scratch); }
+
+enum status check_hear_tree(struct check_result *result, const struct reader *r,
+                            const struct value *places, const struct check_places *x,
+                            uint64_t *work, struct arena *arena)
+{
+    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct tree_hearing *h = TAKE(arena, 1, struct tree_hearing);
+    struct check_tree *tree;
+    const struct value *parts = value_get(places, "parts");
+    arena_open(scratch, arena->exit);
+    arena_defer(arena, close_scratch, scratch);
+    TRY(read_tree_claims(r, places, result));
+    TRY(value_expect(r, parts, "places.parts", VALUE_ARRAY));
+    TRY(check_open_tree(&tree, x, r, work, arena));
+    *h = (struct tree_hearing){.tree = tree,
+                               .r = r,
+                               .next = parts->first,
+                               .result = result,
+                               .work = work,
+                               .scratch = scratch};
+    TRY(hear_part(h));
+    result->problem = check_tree_problem(tree);
+    result->parts = h->number;
+    return h->next ? check_refuse(r, "places.parts", "a part stands behind the last one") : OK;
+}
