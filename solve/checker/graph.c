@@ -2,7 +2,6 @@
 // compute, a part that occupies the link from rank to rank, a pure delay, overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
 #include "solve/checker/graph.h"
 
-#include <stdlib.h>
 
 enum { OPERATIONS_MOST = 1 << 23 };
 #define COMPARISONS_MOST ((int64_t)1 << 32)
@@ -12,27 +11,35 @@ const char *const check_kind_names[] = {"forward", "backward", "weight", "sync",
     "send_backward.delay", "send_backward.overhead", "send_epilogue.blocking", "send_epilogue.link", "send_epilogue.delay",
     "send_epilogue.overhead", "embedding_sync", NULL};
 
-struct edge { int before, after; unsigned char lap; };
+struct edge { int before, after; };      // after: its complement, where it lies in the iteration behind
+// Edges are kept in blocks: what holds them is never copied to grow.
+enum { EDGES_OF_BLOCK = 8000 };
+struct edges {
+    struct edge items[EDGES_OF_BLOCK];
+    int count;
+    struct edges *older;
+};
 
 struct build {
     struct check_graph *g;
     const struct check_problem *p;
     struct check_streams streams;
     int turn_count;
-    struct edge *edges;
-    int edge_count, edge_capacity;
+    struct edges *edges;                    // the newest block
+    int edge_count;
     int64_t comparisons;                    // of moments
     struct arena *arena;
 };
 
 static void join(struct build *b, int before, int after, int lap)
 {
-    if (b->edge_count == b->edge_capacity) {
-        int capacity = 2 * b->edge_capacity + 1024;
-        b->edges = arena_grow(b->arena, b->edges, (size_t)b->edge_count, (size_t)capacity, sizeof *b->edges);
-        b->edge_capacity = capacity;
+    if (!b->edges || b->edges->count == EDGES_OF_BLOCK) {
+        struct edges *block = TAKE(b->arena, 1, struct edges);
+        block->older = b->edges;
+        b->edges = block;
     }
-    b->edges[b->edge_count++] = (struct edge){before, after, (unsigned char)lap};
+    b->edges->items[b->edges->count++] = (struct edge){before, lap ? ~after : after};
+    b->edge_count++;
 }
 
 // ---- what the graph has
@@ -359,30 +366,54 @@ static void end_iteration(struct build *b)
 
 // ---- successors
 
-static int compare_edges(const void *one, const void *other)
+// Those of the same iteration first, each by number. They are few: insertion will do.
+static bool goes_before(int one, int other)
 {
-    const struct edge *a = one, *b = other;
-    if (a->before != b->before) return a->before < b->before ? -1 : 1;
-    if (a->lap != b->lap) return a->lap < b->lap ? -1 : 1;
-    return (a->after > b->after) - (a->after < b->after);
+    return (one < 0) != (other < 0) ? one >= 0 : one < 0 ? ~one < ~other : one < other;
+}
+
+static void sort_successors(int *next, int count)
+{
+    for (int i = 1; i < count; i++) {
+        int successor = next[i], at = i;
+        for (; at > 0 && goes_before(successor, next[at - 1]); at--) next[at] = next[at - 1];
+        next[at] = successor;
+    }
+}
+
+// Every operation's successors beside each other, as edges name them: next[first[i]] .. next[first[i + 1] - 1].
+static void place_edges(struct build *b)
+{
+    struct check_graph *g = b->g;
+    int count = g->offset[KINDS];
+    g->first = TAKE(b->arena, count + 2, int);
+    g->next = TAKE(b->arena, b->edge_count, int);
+    for (struct edges *block = b->edges; block; block = block->older)
+        for (int i = 0; i < block->count; i++) g->first[block->items[i].before + 2]++;
+    for (int i = 2; i <= count; i++) g->first[i + 1] += g->first[i];
+    for (struct edges *block = b->edges; block; block = block->older)
+        for (int i = 0; i < block->count; i++) g->next[g->first[block->items[i].before + 1]++] = block->items[i].after;
 }
 
 static void list_successors(struct build *b)
 {
     struct check_graph *g = b->g;
-    int count = g->offset[KINDS], kept = 0;
-    g->first = TAKE(b->arena, count + 1, int);
-    g->next = TAKE(b->arena, b->edge_count, int);
+    int kept = 0;
+    place_edges(b);
     g->lap = TAKE(b->arena, b->edge_count, unsigned char);
-    qsort(b->edges, (size_t)b->edge_count, sizeof *b->edges, compare_edges);
-    for (int i = 0; i < b->edge_count; i++) {
-        if (i > 0 && !compare_edges(&b->edges[i - 1], &b->edges[i])) continue;
-        g->next[kept] = b->edges[i].after;
-        g->lap[kept++] = b->edges[i].lap;
-        g->first[b->edges[i].before + 1] = kept;
+    for (int i = 0; i < g->offset[KINDS]; i++) {
+        int first = g->first[i], end = g->first[i + 1];
+        sort_successors(g->next + first, end - first);
+        g->first[i] = kept;
+        for (int k = first, before = 0; k < end; before = g->next[k++]) {
+            if (k > first && g->next[k] == before) continue;
+            g->lap[kept] = g->next[k] < 0;
+            g->next[kept++] = g->next[k];
+        }
     }
-    for (int i = 1; i <= count; i++)
-        if (g->first[i] < g->first[i - 1]) g->first[i] = g->first[i - 1];
+    g->first[g->offset[KINDS]] = kept;
+    for (int i = 0; i < kept; i++)
+        if (g->lap[i]) g->next[i] = ~g->next[i];
 }
 
 static enum status order_operations(struct build *b)
