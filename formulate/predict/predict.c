@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "formulate/choices/parts.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
@@ -173,8 +174,6 @@ static bool time_of(struct predictor *p, const struct choices *c, struct kept_gr
     *ns = graph_longest(kept->graph, p->durations, NULL);
     return true;
 }
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // A rank's parts: activations at the fullest of the schedule's peaks, working memory of its hungriest stage, else sums. The
 // context is there once.

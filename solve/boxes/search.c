@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };
@@ -142,8 +143,6 @@ static int64_t closing_ns(const struct box_search *s)
     int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
     return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns : closing;
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)

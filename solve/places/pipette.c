@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
@@ -21,8 +22,6 @@ struct rows {
     struct solving *solving;
     struct arena *arena;
 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void find_choices(struct rows *r, const struct placed *p)
 {

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
 #include "solve/places/view.h"
@@ -28,9 +29,6 @@ struct place_tree {
     int64_t ended_ns;                   // the least bound of what is closed
     struct arena *arena, *scratch;
 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 #define NEVER_NS (INT64_MAX / 4)        // above every time
 
