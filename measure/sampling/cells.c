@@ -2,6 +2,7 @@
 // at twice its forward's bytes though it may move fewer. Token counts are cut to the time that the budget leaves for one
 // repetition; matrices keep the model's own widths where that leaves enough tokens, and lose columns where it does not (the
 // sample's dimensions say what was done).
+#include "data/base/grow.h"
 #include "measure/sampling/cells_parts.h"
 
 #include <math.h>
@@ -12,11 +13,7 @@ enum { COLUMNS_WANTED = 512, COLUMNS_MIN = 64, EMPTY_BLOCKS_MIN = 4, PROBE_BYTES
 
 struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind, const char *operation)
 {
-    if (c->count == c->capacity) {
-        int capacity = c->capacity ? 2 * c->capacity : 128;
-        c->cells = arena_grow(c->arena, c->cells, (size_t)c->capacity, (size_t)capacity, sizeof *c->cells);
-        c->capacity = capacity;
-    }
+    GROW(c->arena, c->cells, c->count, c->capacity, 128);
     struct cell *cell = &c->cells[c->count++];
     *cell = (struct cell){.work = work, .sample = {.kind = kind, .operation = operation, .from = -1, .to = -1,
                                                    .precision = c->request->precision}};

@@ -3,16 +3,13 @@
 
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, const struct layer_span *spans, int rank_count, struct arena *arena)
 {
-    if (p->count == p->capacity) {
-        int64_t capacity = 2 * p->capacity + 64;
-        p->records = arena_grow(arena, p->records, (size_t)p->count, (size_t)capacity, sizeof *p->records);
-        p->capacity = capacity;
-    }
+    GROW(arena, p->records, p->count, p->capacity, 64);
     struct box_record *r = &p->records[p->count];
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char), .parent = -1, .first_part = -1, .branch_stage = -1, .branch_rank = -1};
     if (spans)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/text/document.h"
 #include "solve/certificate/internal.h"
 #include "solve/certificate/space_parts.h"
@@ -39,11 +40,7 @@ static bool keep_open(void *argument, int64_t number, const struct check_layout 
 {
     struct space_maker *m = argument;
     if (number >= m->count || m->fates[number] != FATE_IS_PROVEN) return number < m->count;
-    if (m->open_count == m->open_capacity) {
-        int64_t capacity = 2 * m->open_capacity + 64;
-        m->open = arena_grow(m->arena, m->open, (size_t)m->open_count, (size_t)capacity, sizeof *m->open);
-        m->open_capacity = capacity;
-    }
+    GROW(m->arena, m->open, m->open_count, m->open_capacity, 64);
     m->open[m->open_count++] = (struct open_layout){number, -1, *layout};
     return true;
 }

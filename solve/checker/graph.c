@@ -2,6 +2,8 @@
 // compute, a part that occupies the link from rank to rank, a pure delay, overhead at its receiver. Behind the last gradients come syncs, embedding sync and optimizer.
 #include "solve/checker/graph.h"
 
+#include "data/base/grow.h"
+
 #include <stdlib.h>
 
 enum { OPERATIONS_MOST = 1 << 23 };
@@ -27,11 +29,7 @@ struct build {
 
 static void join(struct build *b, int before, int after, int lap)
 {
-    if (b->edge_count == b->edge_capacity) {
-        int capacity = 2 * b->edge_capacity + 1024;
-        b->edges = arena_grow(b->arena, b->edges, (size_t)b->edge_count, (size_t)capacity, sizeof *b->edges);
-        b->edge_capacity = capacity;
-    }
+    GROW(b->arena, b->edges, b->edge_count, b->edge_capacity, 1024);
     b->edges[b->edge_count++] = (struct edge){before, after, (unsigned char)lap};
 }
 

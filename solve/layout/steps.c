@@ -2,17 +2,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "solve/layout/eliminate.h"
 #include "solve/layout/parts.h"
 
 struct plan *solving_add_plan(struct solving *s)
 {
-    if (s->plan_count == s->plan_capacity) {
-        int capacity = 2 * s->plan_capacity + 4;
-        s->plans = arena_grow(s->arena, s->plans, (size_t)s->plan_count, (size_t)capacity, sizeof *s->plans);
-        s->plan_capacity = capacity;
-    }
+    GROW(s->arena, s->plans, s->plan_count, s->plan_capacity, 4);
     return &s->plans[s->plan_count++];
 }
 

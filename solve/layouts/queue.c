@@ -1,6 +1,7 @@
 // A heap of candidates.
 #include <assert.h>
 
+#include "data/base/grow.h"
 #include "solve/layouts/parts.h"
 
 static bool before(const struct candidate *a, const struct candidate *b)
@@ -10,11 +11,7 @@ static bool before(const struct candidate *a, const struct candidate *b)
 
 void queue_push(struct queue *q, struct candidate *c)
 {
-    if (q->count == q->capacity) {
-        int capacity = 2 * q->capacity + 1024;
-        q->heap = arena_grow(q->arena, q->heap, (size_t)q->count, (size_t)capacity, sizeof *q->heap);
-        q->capacity = capacity;
-    }
+    GROW(q->arena, q->heap, q->count, q->capacity, 1024);
     assert(c->bound_ns >= 0 && c->number >= 0);
     int at = q->count++;
     for (; at > 0 && before(c, q->heap[(at - 1) / 2]); at = (at - 1) / 2) q->heap[at] = q->heap[(at - 1) / 2];

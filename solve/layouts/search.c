@@ -1,6 +1,7 @@
 // Best-first search over a space of layouts, in rounds: what a round asks of the workers depends on what was known before it,
 // never on their number or speed. A bound only rises; the least of all layouts' bounds is the answer's.
 #define _DEFAULT_SOURCE         // MAP_ANONYMOUS
+#include "data/base/grow.h"
 #include "solve/layouts/layouts.h"
 
 #include <assert.h>
@@ -303,11 +304,7 @@ static bool sharpen_round(struct search *s)
 
 static void follow(struct search *s, const struct candidate *c, const struct candidate *other)
 {
-    if (s->follower_count == s->follower_capacity) {
-        int capacity = 2 * s->follower_capacity + 256;
-        s->followers = arena_grow(s->arena, s->followers, (size_t)s->follower_count, (size_t)capacity, sizeof *s->followers);
-        s->follower_capacity = capacity;
-    }
+    GROW(s->arena, s->followers, s->follower_count, s->follower_capacity, 256);
     assert(c->number != other->number);
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
@@ -322,22 +319,14 @@ static const struct candidate *better_known(struct search *s, const struct price
 
 static void note_looked_at(struct search *s, struct candidate *c, const struct priced *priced)
 {
-    if (s->looked_at_count == s->looked_at_capacity) {
-        int capacity = 2 * s->looked_at_capacity + 256;
-        s->looked_at = arena_grow(s->arena, s->looked_at, (size_t)s->looked_at_count, (size_t)capacity, sizeof *s->looked_at);
-        s->looked_at_capacity = capacity;
-    }
+    GROW(s->arena, s->looked_at, s->looked_at_count, s->looked_at_capacity, 256);
     assert(priced->stage_count > 0);
     s->looked_at[s->looked_at_count++] = (struct looked_at){c, priced};
 }
 
 static void note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other, int64_t boxes)
 {
-    if (s->work_count == s->work_capacity) {
-        int capacity = 2 * s->work_capacity + 256;
-        s->work = arena_grow(s->arena, s->work, (size_t)s->work_count, (size_t)capacity, sizeof *s->work);
-        s->work_capacity = capacity;
-    }
+    GROW(s->arena, s->work, s->work_count, s->work_capacity, 256);
     assert(number >= 0 && number < s->layouts->count && other != number);
     s->work[s->work_count++] = (struct layouts_work){number, iteration_ns, other, boxes};
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/base/least.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
@@ -108,11 +109,7 @@ static bool goes_before(const struct part *a, const struct part *b)
 
 static void push(struct place_tree *t, struct part x)
 {
-    if (t->open == t->capacity) {
-        int capacity = 2 * t->capacity + 256;
-        t->heap = arena_grow(t->arena, t->heap, (size_t)t->open, (size_t)capacity, sizeof *t->heap);
-        t->capacity = capacity;
-    }
+    GROW(t->arena, t->heap, t->open, t->capacity, 256);
     int i = t->open++;
     for (; i > 0 && goes_before(&x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) t->heap[i] = t->heap[(i - 1) / 2];
     t->heap[i] = x;

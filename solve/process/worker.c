@@ -1,5 +1,7 @@
 #include "solve/process/worker.h"
 
+#include "data/base/grow.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -171,11 +173,7 @@ void worker_pool_close(struct worker_pool *pool)
 
 void worker_pool_tell(struct worker_pool *pool, const struct message *message)
 {
-    if (pool->told_count == pool->told_capacity) {
-        int capacity = 2 * pool->told_capacity + 64;
-        pool->told = arena_grow(pool->arena, pool->told, (size_t)pool->told_count, (size_t)capacity, sizeof(struct message *));
-        pool->told_capacity = capacity;
-    }
+    GROW(pool->arena, pool->told, pool->told_count, pool->told_capacity, 64);
     pool->told[pool->told_count++] = message;
 }
 

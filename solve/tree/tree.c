@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/process/worker.h"
 
 // A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
@@ -28,11 +29,7 @@ static bool goes_before(const struct box *a, const struct box *b)
 
 static void push(struct tree *t, const struct box *box, struct arena *arena)
 {
-    if (t->open_count == t->open_capacity) {
-        int capacity = 2 * t->open_capacity + 256;
-        t->open = arena_grow(arena, t->open, (size_t)t->open_count, (size_t)capacity, sizeof *t->open);
-        t->open_capacity = capacity;
-    }
+    GROW(arena, t->open, t->open_count, t->open_capacity, 256);
     assert(box->bound_ns >= 0 && box->number >= 0 && box->number < t->next_number);
     int i = t->open_count++;
     for (; i > 0 && goes_before(box, &t->open[(i - 1) / 2]); i = (i - 1) / 2) t->open[i] = t->open[(i - 1) / 2];
@@ -115,11 +112,7 @@ static struct record *keep_record(struct tree *t, const struct record *r, struct
 {
     assert(ended_ns(r) >= 0);
     if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
-    if (t->records.count == t->records.capacity) {
-        int capacity = 2 * t->records.capacity + 256;
-        t->records.items = arena_grow(arena, t->records.items, (size_t)t->records.count, (size_t)capacity, sizeof *r);
-        t->records.capacity = capacity;
-    }
+    GROW(arena, t->records.items, t->records.count, t->records.capacity, 256);
     t->records.items[t->records.count] = *r;
     return &t->records.items[t->records.count++];
 }
