@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/heap.h"
 #include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
@@ -42,6 +43,8 @@ static bool goes_before(const struct open_box *a, const struct open_box *b)
     return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
 }
 
+HEAP(heap, struct open_box, goes_before)
+
 static void push(struct box_search *s, struct open_box box)
 {
     if (s->open == s->capacity) {
@@ -51,27 +54,7 @@ static void push(struct box_search *s, struct open_box box)
         s->capacity = capacity;
     }
     assert(box.bound_ns >= 0 && box.number >= 0 && box.number < s->r->proof.count);
-    int i = s->open++;
-    for (; i > 0 && goes_before(&box, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = box;
-}
-
-static struct open_box pop(struct box_search *s)
-{
-    assert(s->open > 0);
-    struct open_box top = s->heap[0], last = s->heap[--s->open];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < s->open; i = c) {
-        if (c + 1 < s->open && goes_before(&s->heap[c + 1], &s->heap[c]))
-            c++;
-        if (!goes_before(&s->heap[c], &last))
-            break;
-        s->heap[i] = s->heap[c];
-    }
-    s->heap[i] = last;
-    assert(!s->open || !goes_before(&s->heap[0], &top));        // bounds come in order
-    return top;
+    heap_push(s->heap, &s->open, &box);
 }
 
 // Room for a mask with spans behind it.
@@ -277,7 +260,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     open_search(&s);
     bool stopped = false;
     while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s))
-        stopped = !dive(&s, pop(&s));
+        stopped = !dive(&s, heap_pop(s.heap, &s.open));
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);

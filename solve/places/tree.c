@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "data/base/grow.h"
+#include "data/base/heap.h"
 #include "data/base/least.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
@@ -107,26 +108,12 @@ static bool goes_before(const struct part *a, const struct part *b)
     return a->depth != b->depth ? a->depth > b->depth : a->number < b->number;
 }
 
+HEAP(heap, struct part, goes_before)
+
 static void push(struct place_tree *t, struct part x)
 {
     GROW(t->arena, t->heap, t->open, t->capacity, 256);
-    int i = t->open++;
-    for (; i > 0 && goes_before(&x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) t->heap[i] = t->heap[(i - 1) / 2];
-    t->heap[i] = x;
-}
-
-static struct part pop(struct place_tree *t)
-{
-    struct part top = t->heap[0], last = t->heap[--t->open];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < t->open; i = c) {
-        if (c + 1 < t->open && goes_before(&t->heap[c + 1], &t->heap[c])) c++;
-        if (!goes_before(&t->heap[c], &last)) break;
-        t->heap[i] = t->heap[c];
-    }
-    t->heap[i] = last;
-    assert(!t->open || !goes_before(&t->heap[0], &top));       // bounds come in order
-    return top;
+    heap_push(t->heap, &t->open, &x);
 }
 
 // ---- a part as it stands
@@ -324,7 +311,7 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
     for (int i = 0; i < t.places; i++) node[i] = -1;
     push(&t, (struct part){bound_ns, 0, t.numbered++, node});
     while (t.open && t.heap[0].bound_ns < closing_ns(&t) && !is_over(&t)) {
-        struct part x = pop(&t);
+        struct part x = heap_pop(t.heap, &t.open);
         close_part(&t, &x);
     }
     int64_t proven = smaller(smaller(best->time_ns, t.ended_ns), smaller(t.given_up_ns, NEVER_NS));
