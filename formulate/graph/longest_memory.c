@@ -18,14 +18,10 @@ struct path_memory {
 
 enum { TABLE_FIRST = 1024 };
 
-static void close_own(void *arena) { arena_close(arena); }
-
 // An arena of its own: the caller may give back what it took while paths were added.
 void graph_keep_paths(struct graph *g, struct arena *arena)
 {
-    struct arena *own = TAKE(arena, 1, struct arena);
-    arena_open(own, arena->exit);
-    arena_defer(arena, close_own, own);
+    struct arena *own = arena_open_within(arena);
     g->memory = TAKE(arena, 1, struct path_memory);
     *g->memory = (struct path_memory){.table = TAKE(own, TABLE_FIRST, int), .table_size = TABLE_FIRST, .stride = g->symbol_count + 1, .arena = own};
 }

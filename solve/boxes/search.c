@@ -244,13 +244,9 @@ static void open_search(struct box_search *s)
     push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
+    struct arena *scratch = arena_open_within(arena);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};

@@ -299,8 +299,6 @@ static enum status write(struct space_maker *m, struct error *err)
     return OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 // What is aimed at: the search's bound, at most the plan's time at the checker's prices.
 static enum status aim(struct space_maker *m, struct error *err)
 {
@@ -319,9 +317,7 @@ static enum status aim(struct space_maker *m, struct error *err)
 enum status certificate_space_make(struct certificate_space_result *result, const struct certificate_space_request *request, struct arena *arena,
                                    struct error *err)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
+    struct arena *scratch = arena_open_within(arena);
     struct space_maker *m = TAKE(arena, 1, struct space_maker);
     *result = (struct certificate_space_result){.layouts = request->found->layouts.count};
     *m = (struct space_maker){.request = request, .result = result, .work = UINT64_MAX / 2, .count = result->layouts, .arena = arena, .scratch = scratch};

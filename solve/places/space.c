@@ -221,8 +221,6 @@ static void finish(struct placed_space *s)
     if (!plan->stage_count) l->chosen = -1;
 }
 
-static void close_work(void *work) { arena_close(work); }
-
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings, const volatile int *stop,
                                 struct arena *arena, struct error *err)
 {
@@ -231,9 +229,7 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: space: on a cluster with places expected the objective \"iteration_time\", found \"%s\"",
                     problem->job.document.path ? problem->job.document.path : "job", objective_names[problem->job.objective]);
-    s.work = TAKE(arena, 1, struct arena);
-    arena_open(s.work, arena->exit);
-    arena_defer(arena, close_work, s.work);
+    s.work = arena_open_within(arena);
     s.clock = (struct solving){.settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
     *r = (struct layouts_result){0};
     r->layouts = (struct layouts){.name = problem->name, .base = problem->job.layout, .space = problem->job.space, .devices = limits.devices,

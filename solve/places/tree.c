@@ -295,14 +295,10 @@ static void close_part(struct place_tree *t, const struct part *x)
     }
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns, const struct placed_tree_settings *settings, struct arena *arena)
 {
     struct place_tree t = {.p = p, .settings = settings, .best = best, .places = p->replicas * p->ranks, .given_up_ns = INT64_MAX, .ended_ns = INT64_MAX, .arena = arena};
-    t.scratch = TAKE(arena, 1, struct arena);
-    arena_open(t.scratch, arena->exit);
-    arena_defer(arena, close_scratch, t.scratch);
+    t.scratch = arena_open_within(arena);
     t.now = placed_plan_empty(p, arena);
     t.left = TAKE(arena, p->nodes, int);
     t.views = placed_views_open(p, arena);
