@@ -28,9 +28,9 @@ struct follower { int64_t number, other; };
 struct search {
     const struct problem *problem;
     const struct solve_settings *settings;
-    const volatile int *stop;
+    struct watch watch;
     volatile int *told;                 // shared with the workers
-    double begin_s, told_s, shown_s;
+    double told_s, shown_s;
     int64_t shown_bound_ns;             // the best bound that was told so far
     struct layouts *layouts;
     struct space_limits limits;
@@ -57,11 +57,7 @@ struct search {
     struct arena *arena;
 };
 
-static bool should_stop(const struct search *s)
-{
-    if (s->stop && *s->stop) return true;
-    return s->settings->time_limit_s > 0 && clock_s() - s->begin_s > s->settings->time_limit_s;
-}
+static bool should_stop(const struct search *s) { return watch_is_over(&s->watch); }
 
 // Asked by the pool: the workers are told first, and given a while.
 static bool pool_should_stop(void *search)
@@ -107,7 +103,7 @@ static void report_now(struct search *s)
     s->shown_s = clock_s();
     s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->begin_s, plan,
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->watch.begin_s, plan,
             (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
 }
 
@@ -127,7 +123,7 @@ static void report_scan(struct search *s, const char *text)
     char plan[64] = "no plan yet";
     if (!reports(s)) return;
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "plan %.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", clock_s() - s->begin_s, plan, text);
+    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", watch_elapsed_s(&s->watch), plan, text);
 }
 
 // ---- scanning
@@ -395,7 +391,7 @@ static double seconds_left(const struct search *s)
 {
     double limit = s->settings->time_limit_s;
     if (limit <= 0) return 0;
-    double left = limit - (clock_s() - s->begin_s);
+    double left = limit - watch_elapsed_s(&s->watch);
     return left > 0.05 ? left : 0.05;
 }
 
@@ -642,7 +638,7 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
     plan->seed = s->settings->seed;
     plan->gap_asked = s->settings->gap;
     plan->effort = s->effort;
-    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
     r->solved.sidelined = s->sidelined;
     r->solved.finished = least_ns >= closing_ns(s);
@@ -714,7 +710,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
 enum status layouts_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings,
                            const volatile int *stop, struct arena *arena, struct error *err)
 {
-    struct search s = {.problem = problem, .settings = settings, .stop = stop, .begin_s = clock_s(), .best_number = -1, .arena = arena};
+    struct search s = {.problem = problem, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .best_number = -1, .arena = arena};
     *r = (struct layouts_result){0};
     TRY(problem_check(problem, err));
     TRY(begin(&s, r, err));
