@@ -41,12 +41,12 @@ solve/layouts        | data formulate solve/layout solve/boxes solve/incumbent s
 solve/places         | data formulate solve/layouts solve/layout solve/boxes solve/incumbent solve/tree solve/process solve/chains
 solve/judge          | data solve/judge/price
 solve/judge/price    | data solve/judge
-solve/checker        | data/base/status.h data/base/arena.h data/base/options.h solve/checker/read solve/checker/boxes
-solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h solve/checker
-solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h solve/checker
-solve/checker/vipr   | data/base/status.h data/base/arena.h data/base/options.h solve/checker
-solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h solve/checker solve/checker/read
-solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h solve/checker solve/checker/read solve/checker/space
+solve/checker        | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker/read solve/checker/boxes
+solve/checker/boxes  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
+solve/checker/read   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
+solve/checker/vipr   | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker
+solve/checker/space  | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker solve/checker/read
+solve/checker/places | data/base/status.h data/base/arena.h data/base/options.h data/base/least.h data/base/grow.h solve/checker solve/checker/read solve/checker/space
 solve/checker/prices | data solve/checker solve/judge
 solve/certificate    | data formulate solve
 solve/report         | data

@@ -1,6 +1,8 @@
 // Rows of measured runs: read, told apart, dealt into folds; and what a prediction says about each metric.
 #include "calibrate/runs/runs.h"
 
+#include "data/base/grow.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,11 +27,7 @@ static const char *label_of(const char *path, struct arena *arena)
 
 static struct run *next_place(struct run_set *set)
 {
-    if (set->count == set->capacity) {
-        int capacity = set->capacity ? 2 * set->capacity : 256;
-        set->runs = arena_grow(set->arena, set->runs, (size_t)set->count, (size_t)capacity, sizeof *set->runs);
-        set->capacity = capacity;
-    }
+    GROW(set->arena, set->runs, set->count, set->capacity, 256);
     return &set->runs[set->count++];
 }
 

@@ -201,6 +201,16 @@ char *arena_print(struct arena *arena, const char *format, ...)
     return text;
 }
 
+static void close_within(void *arena) { arena_close(arena); }
+
+struct arena *arena_open_within(struct arena *owner)
+{
+    struct arena *arena = arena_take(owner, 1, sizeof *arena);
+    arena_open(arena, owner->exit);
+    arena_defer(owner, close_within, arena);
+    return arena;
+}
+
 void arena_defer(struct arena *arena, void (*release)(void *object), void *object)
 {
     struct arena_deferred *d = try_take(arena, 1, sizeof *d);

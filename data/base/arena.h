@@ -42,6 +42,9 @@ struct file_held {
 void arena_open(struct arena *arena, jmp_buf *exit);
 void arena_close(struct arena *arena);
 
+// An arena of its own in the owner, closed with it at the latest.
+struct arena *arena_open_within(struct arena *owner);
+
 // count x size zeroed bytes, aligned for any type. Never NULL, also for zero bytes.
 void *arena_take(struct arena *arena, size_t count, size_t size);
 

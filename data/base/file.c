@@ -90,8 +90,6 @@ static const char *path_absolute(const char *path, struct arena *arena)
 
 // ---- files that are held
 
-static void close_arena(void *arena) { arena_close(arena); }
-
 static const struct file_held *find_held(const char *path, struct arena *arena)
 {
     const struct file_held *h = arena->files;
@@ -125,10 +123,8 @@ enum status file_read(const char *path, const char **text, size_t *size, struct 
     TRY(read_file(path, text, size, arena, err));
     if (!whole) return OK;
     struct file_held *now = TAKE(arena, 1, struct file_held);
-    *now = (struct file_held){arena->files, whole, *text, *size, TAKE(arena, 1, struct arena),
+    *now = (struct file_held){arena->files, whole, *text, *size, arena_open_within(arena),
                               NULL};
-    arena_open(now->own, arena->exit);
-    arena_defer(arena, close_arena, now->own);
     arena->files = now;
     return OK;
 }

@@ -3,6 +3,7 @@
 // array for every collective, as ours. Two things are checked because they are wrong often: that the times and the sizes
 // give the bandwidth stated, and that bus over algorithm bandwidth is what this collective has over so many ranks
 // (all-reduce 2 (n - 1) / n, reduce-scatter, all-gather and all-to-all (n - 1) / n, send/receive 1).
+#include "data/base/grow.h"
 #include "data/import/nccl_parts.h"
 
 #include <math.h>
@@ -57,10 +58,7 @@ static int find_endpoint(struct nccl_import *n, const char *host, int device, in
     if (guess < s->endpoint_count && s->endpoints[guess].device == device && !strcmp(s->endpoints[guess].host, host)) return guess;
     for (int i = 0; i < s->endpoint_count; i++)
         if (s->endpoints[i].device == device && !strcmp(s->endpoints[i].host, host)) return i;
-    if (s->endpoint_count == n->endpoint_capacity) {
-        n->endpoint_capacity = n->endpoint_capacity ? 2 * n->endpoint_capacity : 16;
-        s->endpoints = arena_grow(n->arena, s->endpoints, (size_t)s->endpoint_count, (size_t)n->endpoint_capacity, sizeof *s->endpoints);
-    }
+    GROW(n->arena, s->endpoints, s->endpoint_count, n->endpoint_capacity, 16);
     s->endpoints[s->endpoint_count] = (struct endpoint){
         .name = arena_print(n->arena, "%s:%d", host, device), .host = arena_copy_text(n->arena, host), .device = device, .clock = -1};
     return s->endpoint_count++;
@@ -78,11 +76,9 @@ enum status nccl_add_rank(struct nccl_import *n, int64_t rank, int64_t group, co
     if (rank >= NCCL_RANKS_MAX || group < 0 || group >= NCCL_RANKS_MAX || device < 0 || device >= NCCL_RANKS_MAX || n->samples.endpoint_count >= NCCL_RANKS_MAX)
         return fail(err, BAD_INPUT, "%s: expected ranks, groups and devices below %d, found rank %lld, group %lld, device %lld", where, NCCL_RANKS_MAX,
                     (long long)rank, (long long)group, (long long)device);
-    if (t->rank_count == t->rank_capacity) {
-        t->rank_capacity = t->rank_capacity ? 2 * t->rank_capacity : 16;
-        t->members = arena_grow(n->arena, t->members, (size_t)t->rank_count, (size_t)t->rank_capacity, sizeof *t->members);
-        t->groups = arena_grow(n->arena, t->groups, (size_t)t->rank_count, (size_t)t->rank_capacity, sizeof *t->groups);
-    }
+    int capacity = t->rank_capacity;
+    GROW(n->arena, t->groups, t->rank_count, capacity, 16);
+    GROW(n->arena, t->members, t->rank_count, t->rank_capacity, 16);
     t->groups[t->rank_count] = (int)group;
     t->members[t->rank_count++] = find_endpoint(n, host, (int)device, (int)rank);
     struct machine *m = &n->samples.machine;
@@ -151,10 +147,7 @@ static struct sample *find_sample(struct nccl_import *n, int64_t bytes, enum pre
     const struct nccl_test *t = &n->test;
     for (int i = 0; i < all->sample_count; i++)
         if (is_of(&all->samples[i], n, bytes, precision)) return &all->samples[i];
-    if (all->sample_count == n->sample_capacity) {
-        n->sample_capacity = n->sample_capacity ? 2 * n->sample_capacity : 64;
-        all->samples = arena_grow(n->arena, all->samples, (size_t)all->sample_count, (size_t)n->sample_capacity, sizeof *all->samples);
-    }
+    GROW(n->arena, all->samples, all->sample_count, n->sample_capacity, 64);
     struct sample *s = &all->samples[all->sample_count++];
     *s = (struct sample){.kind = SAMPLE_COLLECTIVE, .operation = t->operation, .dimensions = {bytes, t->group_size}, .dimension_count = 2,
                          .precision = precision, .bytes = (double)bytes, .from = -1, .to = -1, .members = t->members, .member_count = t->group_size,

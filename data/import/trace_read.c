@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "data/base/grow.h"
 #include "data/import/json_stream.h"
 #include "data/import/trace_ranges.h"
 
@@ -118,16 +119,6 @@ static enum status read_event(struct json_stream *s, struct event *e, struct err
 
 // ---- what is kept of it
 
-// Room for one more of `count`; old arrays stay with the arena, so that all of them together are twice the last.
-static void *more(const void *old, int count, int *room, size_t size, struct arena *arena)
-{
-    if (count < *room) return (void *)(uintptr_t)old;
-    int wider = *room ? 2 * *room : 1024;
-    void *grown = arena_grow(arena, old, (size_t)count, (size_t)wider, size);
-    *room = wider;
-    return grown;
-}
-
 // A step's number is no part of its name.
 static void fold_name(char *name)
 {
@@ -147,18 +138,18 @@ static enum status keep(struct trace *t, const struct json_stream *s, struct eve
     if (process < 0 || thread < 0) return stream_refuse(s, err, "more than %d threads", TRACE_NAMES_MAX);
     if (e->category == CAT_WORK) {
         if (t->work_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d kernels: profile fewer steps", TRACE_WORK_MAX);
-        t->work = more(t->work, t->work_count, &t->work_room, sizeof *t->work, arena);
+        GROW(arena, t->work, t->work_count, t->work_room, 1024);
         t->work[t->work_count++] = (struct trace_work){e->correlation, e->start_ns, 1e-9 * (double)e->duration_ns, thread};
     } else if (e->category == CAT_LAUNCH) {
         if (t->launch_count == TRACE_WORK_MAX) return stream_refuse(s, err, "more than %d calls of the runtime: profile fewer steps", TRACE_WORK_MAX);
-        t->launches = more(t->launches, t->launch_count, &t->launch_room, sizeof *t->launches, arena);
+        GROW(arena, t->launches, t->launch_count, t->launch_room, 1024);
         t->launches[t->launch_count++] = (struct trace_launch){e->correlation, e->start_ns, thread, process};
     } else {
         fold_name(e->name);
         int name = trace_name(&t->names, e->name, arena);
         if (name < 0 || t->range_count[device] == TRACE_RANGES_MAX)
             return stream_refuse(s, err, "more than %d ranges, or %d names of them", TRACE_RANGES_MAX, TRACE_NAMES_MAX);
-        t->ranges[device] = more(t->ranges[device], t->range_count[device], &t->range_room[device], sizeof **t->ranges, arena);
+        GROW(arena, t->ranges[device], t->range_count[device], t->range_room[device], 1024);
         t->ranges[device][t->range_count[device]++] = (struct trace_range){e->start_ns, e->start_ns + e->duration_ns, name, thread, process, 0, 0};
     }
     return OK;

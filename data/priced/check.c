@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/places/cluster.h"
 #include "data/inputs/job_parts.h"
 #include "data/inputs/model.h"
@@ -99,8 +100,6 @@ bool priced_uses_optimizer(const struct priced *p)
 
 // ---- checks
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 static enum status check_run(const struct priced *p, int i, struct error *err)
 {
     const struct priced_run *r = &p->runs[i];
@@ -160,11 +159,11 @@ static enum status check_options(const struct priced *p, struct error *err)
         return fail(err, BAD_INPUT, "%s: gradient_options[0]: expected rank 0 (none) at no quality cost", name_of(p));
     for (int o = 1; o < p->boundary_option_count; o++) {
         if (p->boundary_options[o].rank < 1 || p->boundary_options[o].quality_cost < 0) return fail(err, BAD_INPUT, "%s: boundary_options[%d]: expected a rank of at least 1", name_of(p), o);
-        boundary = larger(boundary, (double)p->boundary_options[o].quality_cost);
+        boundary = larger_double(boundary, (double)p->boundary_options[o].quality_cost);
     }
     for (int o = 1; o < p->gradient_option_count; o++) {
         if (p->gradient_options[o].rank < 1 || p->gradient_options[o].quality_cost < 0) return fail(err, BAD_INPUT, "%s: gradient_options[%d]: expected a rank of at least 1", name_of(p), o);
-        gradient = larger(gradient, (double)p->gradient_options[o].quality_cost);
+        gradient = larger_double(gradient, (double)p->gradient_options[o].quality_cost);
     }
     if (p->stage_count * (boundary + gradient) > SUM_MAX) return fail(err, BAD_INPUT, "%s: quality costs of all stages sum to more than 2^52", name_of(p));
     return budget_check(&p->budget, name_of(p), err);
@@ -180,14 +179,14 @@ static double longest_iteration(const struct priced *p)
         double worst = 0;
         for (int g = 0; g < p->group_count; g++) {
             double sync = 0;
-            for (int o = 0; o < p->gradient_option_count; o++) sync = larger(sync, (double)run->sync_ns[o][g]);
+            for (int o = 0; o < p->gradient_option_count; o++) sync = larger_double(sync, (double)run->sync_ns[o][g]);
             double passes = (double)run->forward_ns[g] + (double)run->backward_ns[g] + (double)run->selective_ns[g] + (double)run->full_ns[g];
-            worst = larger(worst, m * passes + sync + (double)run->optimizer_ns[g]);
+            worst = larger_double(worst, m * passes + sync + (double)run->optimizer_ns[g]);
         }
         total += run->count * worst;
     }
     for (int g = 0; g < p->group_count; g++)
-        for (int o = 0; o < p->gradient_option_count; o++) constant = larger(constant, (double)p->groups[g].sync_constant_ns[o]);
+        for (int o = 0; o < p->gradient_option_count; o++) constant = larger_double(constant, (double)p->groups[g].sync_constant_ns[o]);
     for (int c = 0; c < p->cut_count; c++)
         for (int link = 0; link < links; link++)
             for (int o = 0; o < p->boundary_option_count; o++) {
@@ -195,9 +194,9 @@ static double longest_iteration(const struct priced *p)
                 for (int part = 0; part < PART_COUNT; part++)
                     both += (part == PART_OVERHEAD ? 2 : 1) * ((double)p->cuts[c].forward_ns[link * PART_COUNT + part] +
                                                                (double)p->cuts[c].backward_ns[o][link * PART_COUNT + part]);
-                transfer = larger(transfer, both);
+                transfer = larger_double(transfer, both);
             }
-    for (int link = 0; p->has_embedding_sync && link < links; link++) embedding = larger(embedding, (double)p->embedding_sync_ns[link]);
+    for (int link = 0; p->has_embedding_sync && link < links; link++) embedding = larger_double(embedding, (double)p->embedding_sync_ns[link]);
     return total + p->stage_count * (constant + m * 2 * transfer) + embedding;
 }
 
@@ -209,18 +208,18 @@ static double largest_memory(const struct priced *p)
         const struct priced_run *run = &p->runs[r];
         double stash = 0, feedback = 0;
         for (int mode = 0; mode < 3; mode++) {
-            stash = larger(stash, (double)run->stash_bytes[mode]);
-            working = larger(working, (double)run->working_bytes[mode]);
+            stash = larger_double(stash, (double)run->stash_bytes[mode]);
+            working = larger_double(working, (double)run->working_bytes[mode]);
         }
-        for (int o = 0; o < p->gradient_option_count; o++) feedback = larger(feedback, (double)run->feedback_bytes[o]);
+        for (int o = 0; o < p->gradient_option_count; o++) feedback = larger_double(feedback, (double)run->feedback_bytes[o]);
         total += run->count * ((double)run->weight_bytes + (double)run->gradient_bytes + (double)run->optimizer_bytes + m * stash + feedback);
     }
     for (int c = 0; c < p->cut_count; c++) {
         double feedback = 0;
-        for (int o = 0; o < p->boundary_option_count; o++) feedback = larger(feedback, (double)p->cuts[c].feedback_bytes[o]);
-        message = larger(message, 4 * (double)p->cuts[c].message_bytes + feedback);
+        for (int o = 0; o < p->boundary_option_count; o++) feedback = larger_double(feedback, (double)p->cuts[c].feedback_bytes[o]);
+        message = larger_double(message, 4 * (double)p->cuts[c].message_bytes + feedback);
     }
-    for (int g = 0; g < p->group_count; g++) constant = larger(constant, (double)p->groups[g].constant_bytes);
+    for (int g = 0; g < p->group_count; g++) constant = larger_double(constant, (double)p->groups[g].constant_bytes);
     return total + working + message + constant;
 }
 

@@ -1,6 +1,7 @@
 // The part of a priced document that prices links between nodes: reading, checking, writing.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/priced/parts.h"
 #include "data/inputs/problem.h"
 
@@ -121,8 +122,6 @@ enum status priced_places_get(const struct json *object, struct priced *priced, 
 
 static const char *name_of(const struct priced *p) { return p->document.path ? p->document.path : "priced document"; }
 
-static double larger(double a, double b) { return a > b ? a : b; }
-
 // The dearest of each, as priced_check takes sums.
 static double longest_beside_passes(const struct priced *p)
 {
@@ -130,11 +129,11 @@ static double longest_beside_passes(const struct priced *p)
     size_t pairs = pairs_of(x), rings = priced_ring_links(x);
     double constant = 0, syncs = 0, transfer = 0, embedding = 0;
     for (int o = 0; o < p->gradient_option_count; o++)
-        for (size_t i = 0; i < rings; i++) constant = larger(constant, (double)x->ring_constant_ns[o][i]);
+        for (size_t i = 0; i < rings; i++) constant = larger_double(constant, (double)x->ring_constant_ns[o][i]);
     for (int r = 0; r < p->run_count; r++) {
         double most = 0;
         for (int o = 0; o < p->gradient_option_count; o++)
-            for (size_t i = 0; i < rings; i++) most = larger(most, (double)x->ring_ns[r][o][i]);
+            for (size_t i = 0; i < rings; i++) most = larger_double(most, (double)x->ring_ns[r][o][i]);
         syncs += p->runs[r].count * most;
     }
     for (int c = 0; c < p->cut_count; c++)
@@ -143,9 +142,9 @@ static double longest_beside_passes(const struct priced *p)
                 double both = 0;
                 for (size_t part = 0; part < PART_COUNT; part++)
                     both += (part == PART_OVERHEAD ? 2 : 1) * ((double)x->forward_ns[c][i * PART_COUNT + part] + (double)x->backward_ns[c][o][i * PART_COUNT + part]);
-                transfer = larger(transfer, both);
+                transfer = larger_double(transfer, both);
             }
-    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++) embedding = larger(embedding, (double)x->embedding_sync_ns[i]);
+    for (size_t i = 0; x->embedding_sync_ns && i < pairs; i++) embedding = larger_double(embedding, (double)x->embedding_sync_ns[i]);
     return syncs + embedding + p->stage_count * (constant + (double)priced_micro_batches_most(p) * 2 * p->slice_count * transfer);
 }
 

@@ -1,24 +1,16 @@
 #include "data/program/milp.h"
 
+#include "data/base/grow.h"
+
 #include <assert.h>
 #include <stdio.h>
 
 void milp_begin(struct milp *m, struct arena *arena) { *m = (struct milp){.arena = arena}; }
 
-// Room for one more element: doubles.
-static void *with_room(struct arena *arena, void *array, int count, int *capacity, size_t size)
-{
-    if (count < *capacity) return array;
-    int larger = 2 * *capacity + 64;
-    void *result = arena_grow(arena, array, (size_t)count, (size_t)larger, size);
-    *capacity = larger;
-    return result;
-}
-
 int milp_add_column(struct milp *m, struct milp_column column)
 {
     assert(column.lower <= column.upper);
-    m->columns = with_room(m->arena, m->columns, m->column_count, &m->column_capacity, sizeof *m->columns);
+    GROW(m->arena, m->columns, m->column_count, m->column_capacity, 64);
     m->columns[m->column_count] = column;
     return m->column_count++;
 }
@@ -28,8 +20,8 @@ void milp_add_entry(struct milp *m, int column, int64_t value)
     assert(column >= 0 && column < m->column_count);
     if (!value) return;
     int capacity = m->entry_capacity;
-    m->entry_column = with_room(m->arena, m->entry_column, m->entry_count, &capacity, sizeof *m->entry_column);
-    m->entry_value = with_room(m->arena, m->entry_value, m->entry_count, &m->entry_capacity, sizeof *m->entry_value);
+    GROW(m->arena, m->entry_column, m->entry_count, capacity, 64);
+    GROW(m->arena, m->entry_value, m->entry_count, m->entry_capacity, 64);
     m->entry_column[m->entry_count] = column;
     m->entry_value[m->entry_count++] = value;
 }
@@ -37,7 +29,7 @@ void milp_add_entry(struct milp *m, int column, int64_t value)
 int milp_add_row(struct milp *m, enum row_role role, enum row_sense sense, int64_t right)
 {
     int first = m->row_count ? m->rows[m->row_count - 1].first + m->rows[m->row_count - 1].count : 0;
-    m->rows = with_room(m->arena, m->rows, m->row_count, &m->row_capacity, sizeof *m->rows);
+    GROW(m->arena, m->rows, m->row_count, m->row_capacity, 64);
     m->rows[m->row_count] = (struct milp_row){role, sense, right, first, m->entry_count - first};
     return m->row_count++;
 }

@@ -1,6 +1,8 @@
 // Verdicts: collecting violations, saving them, and what a saved one says of a plan's bound.
 #include "data/results/verdict.h"
 
+#include "data/base/grow.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +14,7 @@ void verdict_add(struct verdict *v, struct arena *arena, const char *rule, int s
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (v->violation_count == v->violation_capacity) {
-        int capacity = 2 * v->violation_capacity + 8;
-        v->violations = arena_grow(arena, v->violations, (size_t)v->violation_count, (size_t)capacity, sizeof *v->violations);
-        v->violation_capacity = capacity;
-    }
+    GROW(arena, v->violations, v->violation_count, v->violation_capacity, 8);
     v->violations[v->violation_count++] = (struct violation){.rule = rule, .stage = stage, .text = arena_copy_text(arena, text)};
     v->accepted = false;
 }

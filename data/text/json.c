@@ -1,3 +1,4 @@
+#include "data/base/grow.h"
 #include "data/text/json_nodes.h"
 
 #include <assert.h>
@@ -221,11 +222,7 @@ enum status json_texts(const struct json *array, const char ***values, int *coun
 
 static void append(struct json_writer *w, const char *text, size_t length)
 {
-    if (w->length + length + 1 > w->capacity) {
-        size_t capacity = 2 * w->capacity + length + 256;
-        w->text = arena_grow(w->arena, w->text, w->length, capacity, 1);
-        w->capacity = capacity;
-    }
+    GROW_BYTES(w->arena, w->text, w->length, length, w->capacity);
     memcpy(w->text + w->length, text, length);
     w->length += length;
     w->text[w->length] = '\0';

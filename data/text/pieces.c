@@ -1,5 +1,7 @@
 #include "data/text/pieces.h"
 
+#include "data/base/grow.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,11 +11,7 @@ enum { PIECE_MAX = 512 };
 
 void text_put(struct text *t, const char *format, ...)
 {
-    if (t->capacity - t->length < PIECE_MAX) {
-        size_t capacity = 2 * t->capacity + 16 * PIECE_MAX;
-        t->text = arena_grow(t->arena, t->text, t->length, capacity, 1);
-        t->capacity = capacity;
-    }
+    GROW_BYTES(t->arena, t->text, t->length, PIECE_MAX, t->capacity);
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(t->text + t->length, PIECE_MAX, format, arguments);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/base/file.h"
+#include "data/base/grow.h"
 
 static const char *const colours[SVG_COLOUR_COUNT] = {
     [SVG_INK] = "#1d2733", [SVG_MUTED] = "#8592a0", [SVG_FAINT] = "#c9d1da", [SVG_PAPER] = "#ffffff", [SVG_FIRST] = "#1f6fb2",
@@ -19,11 +20,7 @@ static void add(struct svg *s, const char *format, ...) __attribute__((format(pr
 
 static void add_bytes(struct svg *s, const char *text, size_t length)
 {
-    if (s->length + length + 1 > s->capacity) {
-        size_t capacity = 2 * (s->length + length + 1);
-        s->text = arena_grow(s->arena, s->text, s->length, capacity, 1);
-        s->capacity = capacity;
-    }
+    GROW_BYTES(s->arena, s->text, s->length, length, s->capacity);
     memcpy(s->text + s->length, text, length);
     s->length += length;
 }

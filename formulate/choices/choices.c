@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "data/base/grow.h"
 #include "formulate/choices/parts.h"
 
 const char *const removal_names[] = {"rule", "memory", "dominance", "bound", NULL};
@@ -30,11 +31,7 @@ static bool by_position(const struct priced *p)
 
 void choices_note_removed(struct choices *c, int stage, const struct choice *choice, enum removal removal, int64_t amount)
 {
-    if (c->removed_count == c->removed_capacity) {
-        int capacity = 2 * c->removed_capacity + 64;
-        c->removed = arena_grow(c->arena, c->removed, (size_t)c->removed_count, (size_t)capacity, sizeof *c->removed);
-        c->removed_capacity = capacity;
-    }
+    GROW(c->arena, c->removed, c->removed_count, c->removed_capacity, 64);
     c->removed[c->removed_count++] = (struct removed_choice){stage, *choice, removal, amount};
 }
 

@@ -3,10 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "formulate/choices/parts.h"
-
-static int smaller(int a, int b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int choice_first_layer(const struct choices *c, int stage, const struct choice *choice)
 {
@@ -18,7 +16,7 @@ int choice_first_layer(const struct choices *c, int stage, const struct choice *
 // Layers of the run within [first, first + count).
 static int span_of_run(const struct priced *p, int run, int first, int count)
 {
-    int start = priced_first_layer(p, run), end = smaller(start + p->runs[run].count, first + count);
+    int start = priced_first_layer(p, run), end = smaller_int(start + p->runs[run].count, first + count);
     if (start < first) start = first;
     return end > start ? end - start : 0;
 }
@@ -92,11 +90,11 @@ static int walk_layers(const struct choices *c, int stage, struct choice *x, str
     int layer = choice_first_layer(c, stage, x), end = layer + x->layer_count, left = x->recomputed_layers;
     int run = priced_run_of(p, layer), run_end = priced_first_layer(p, run) + p->runs[run].count;
     for (;;) {
-        int count = smaller(run_end, end) - layer;
+        int count = smaller_int(run_end, end) - layer;
         enum recompute mode = p->runs[run].recomputable ? x->recompute : RECOMPUTE_NONE;
         if (mode == RECOMPUTE_FIRST_LAYERS) {
             mode = left > 0 ? RECOMPUTE_FULL : RECOMPUTE_NONE;
-            if (left > 0) count = smaller(count, left);
+            if (left > 0) count = smaller_int(count, left);
             left -= count;
         }
         add_layers(c, x, slices, w, &p->runs[run], mode, count);

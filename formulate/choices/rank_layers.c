@@ -1,12 +1,11 @@
 // How many layers a rank with several stages can hold at most: at any one of its fullest moments the bytes of its stages
 // add up, so that a table over the number of layers, stage by stage, gives the least they need. Every moment is a necessary
 // condition by itself; the heaviest few are asked.
+#include "data/base/least.h"
 #include "formulate/choices/parts.h"
 
 enum { MOMENTS_MAX = 4 };
 static const int64_t no_bytes = INT64_MAX / 4;      // not to be had
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // least[n] of the stage's choices with n layers on the group, all but working memory; the least working memory of any.
 static int64_t fill_least(int64_t *least, const struct choices *c, int stage, int group, int in_flight)

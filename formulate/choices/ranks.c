@@ -3,10 +3,8 @@
 // judged only by what it needs beside the least that the rank's other stages need.
 #include <assert.h>
 
+#include "data/base/least.h"
 #include "formulate/choices/parts.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int choices_rank_of(const struct choices *c, int stage) { return schedule_rank_of(&c->schedule->request, stage); }
 

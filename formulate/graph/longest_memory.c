@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "formulate/graph/longest_graph.h"
 
 struct kept_path { const int *counts, *operations; int operation_count; };
@@ -17,14 +18,10 @@ struct path_memory {
 
 enum { TABLE_FIRST = 1024 };
 
-static void close_own(void *arena) { arena_close(arena); }
-
 // An arena of its own: the caller may give back what it took while paths were added.
 void graph_keep_paths(struct graph *g, struct arena *arena)
 {
-    struct arena *own = TAKE(arena, 1, struct arena);
-    arena_open(own, arena->exit);
-    arena_defer(arena, close_own, own);
+    struct arena *own = arena_open_within(arena);
     g->memory = TAKE(arena, 1, struct path_memory);
     *g->memory = (struct path_memory){.table = TAKE(own, TABLE_FIRST, int), .table_size = TABLE_FIRST, .stride = g->symbol_count + 1, .arena = own};
 }
@@ -57,9 +54,7 @@ const int *graph_path_operations(const struct graph *g, const int *counts, int *
 
 void path_memory_grow(struct graph *g)
 {
-    int capacity = 2 * g->noted_capacity + 1024;
-    g->noted = arena_grow(g->memory->arena, g->noted, (size_t)g->noted_count, (size_t)capacity, sizeof *g->noted);
-    g->noted_capacity = capacity;
+    GROW(g->memory->arena, g->noted, g->noted_count, g->noted_capacity, 1024);
 }
 
 // The operations of the noted steps, forwards; how many.
@@ -84,11 +79,7 @@ static void grow_table(struct path_memory *m)
 // Takes the operations as they are.
 static void add_path(struct path_memory *m, const int *counts, const int *operations, int operation_count)
 {
-    if (m->count == m->capacity) {
-        int capacity = 2 * m->capacity + 256;
-        m->paths = arena_grow(m->arena, m->paths, (size_t)m->count, (size_t)capacity, sizeof *m->paths);
-        m->capacity = capacity;
-    }
+    GROW(m->arena, m->paths, m->count, m->capacity, 256);
     const int *copy = arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
     int slot = slot_of(m, counts);
     m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "formulate/graph/longest.h"
 #include "formulate/graph/longest_graph.h"
 
@@ -52,10 +53,7 @@ static void add_distinct(struct path_pool *pool, const int *counts)
     uint64_t mask = (uint64_t)pool->table_size - 1, slot = hash_of(counts, pool->stride) & mask;
     for (; pool->table[slot]; slot = (slot + 1) & mask)
         if (!memcmp(pool->paths + (size_t)(pool->table[slot] - 1) * (size_t)pool->stride, counts, bytes)) return;
-    if (pool->count == pool->capacity) {
-        pool->capacity = 2 * pool->capacity + 64;
-        pool->paths = arena_grow(pool->arena, pool->paths, (size_t)pool->count, (size_t)pool->capacity, bytes);
-    }
+    GROW_ROWS(pool->arena, pool->paths, pool->count, pool->capacity, 64, bytes);
     memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
     pool->table[slot] = ++pool->count;
 }

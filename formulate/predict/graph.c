@@ -34,12 +34,12 @@ struct kept_graph *predict_graph(struct predictor *p, const struct schedule_requ
         memset(p->kept, 0, sizeof p->kept);
         p->kept_count = 0;
         p->kept_operations = 0;
-        arena_reset(&p->graphs, p->graphs_mark);
+        arena_reset(p->graphs, p->graphs_mark);
         at = hash_request(request) % KEPT_MAX;
     }
-    struct kept_graph *kept = TAKE(&p->graphs, 1, struct kept_graph);
-    if (schedule_build(&kept->schedule, request, &p->graphs, err) != OK) return NULL;
-    if (graph_compile(&kept->graph, &kept->schedule, &p->graphs, err) != OK) return NULL;
+    struct kept_graph *kept = TAKE(p->graphs, 1, struct kept_graph);
+    if (schedule_build(&kept->schedule, request, p->graphs, err) != OK) return NULL;
+    if (graph_compile(&kept->graph, &kept->schedule, p->graphs, err) != OK) return NULL;
     p->kept[at] = kept;
     p->kept_count++;
     p->kept_operations += kept->schedule.operation_count;

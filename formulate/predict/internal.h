@@ -44,12 +44,12 @@ struct predictor {
     struct node_group group;
     struct placement placement;
     // graphs
-    struct arena graphs;
+    struct arena *graphs;
     struct kept_graph *kept[KEPT_MAX];  // by hash of the request, open addressing
     int kept_count;
     int64_t kept_operations;
     // scratch of one prediction
-    struct arena scratch;
+    struct arena *scratch;
     struct arena_mark scratch_mark, graphs_mark;
     struct stage_choices stages[STAGES_MAX];
     struct choice choices[STAGES_MAX];

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "formulate/choices/parts.h"
 #include "formulate/predict/internal.h"
 #include "formulate/price/price.h"
@@ -20,9 +21,6 @@ void predict_refuse(struct prediction *prediction, const char *format, ...)
     vsnprintf(prediction->reason, sizeof prediction->reason, format, arguments);
     va_end(arguments);
 }
-
-static void close_graphs(void *p) { arena_close(&((struct predictor *)p)->graphs); }
-static void close_scratch(void *p) { arena_close(&((struct predictor *)p)->scratch); }
 
 static void set_ends(struct predictor *p, const struct costs *costs, struct arena *arena)
 {
@@ -54,19 +52,17 @@ enum status predictor_open(struct predictor **predictor, const struct predict_se
     *predictor = p;
     p->settings = *settings;
     p->arena = arena;
-    arena_open(&p->graphs, arena->exit);
-    arena_open(&p->scratch, arena->exit);
-    arena_defer(arena, close_graphs, p);
-    arena_defer(arena, close_scratch, p);
+    p->graphs = arena_open_within(arena);
+    p->scratch = arena_open_within(arena);
     TRY(load_clusters(p, err));
     TRY(shipped_find(&path, "costs", settings->costs ? settings->costs : "published", arena, err));
     TRY(costs_load(&p->costs, path, arena, err));
     p->costs = costs_copy(&p->costs, arena);
     if (p->settings.ends) set_ends(p, &p->costs, arena);
-    TAKE(&p->graphs, 1, char);          // a block that resets leave standing
-    TAKE(&p->scratch, 1, char);
-    p->graphs_mark = arena_set_mark(&p->graphs);
-    p->scratch_mark = arena_set_mark(&p->scratch);
+    TAKE(p->graphs, 1, char);          // a block that resets leave standing
+    TAKE(p->scratch, 1, char);
+    p->graphs_mark = arena_set_mark(p->graphs);
+    p->scratch_mark = arena_set_mark(p->scratch);
     return OK;
 }
 
@@ -148,7 +144,7 @@ static bool choose(struct predictor *p, const struct priced *priced, struct choi
     struct schedule_request request = schedule_request_of(priced);
     *kept = predict_graph(p, &request, &err);
     if (!*kept) return predict_refuse(prediction, "%s", err.text), false;
-    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = &p->scratch,
+    *c = (struct choices){.priced = priced, .schedule = &(*kept)->schedule, .by_position = true, .stages = p->stages, .arena = p->scratch,
                           .virtual_stages = request.virtual_stages, .rank_count = request.rank_count};
     memset(p->choices, 0, (size_t)priced->stage_count * sizeof *p->choices);
     if (!place_groups(priced, &request, p->choices, prediction) || !place_layers(p, priced, p->choices, prediction)) return false;
@@ -173,8 +169,6 @@ static bool time_of(struct predictor *p, const struct choices *c, struct kept_gr
     *ns = graph_longest(kept->graph, p->durations, NULL);
     return true;
 }
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // A rank's parts: activations at the fullest of the schedule's peaks, working memory of its hungriest stage, else sums. The
 // context is there once.
@@ -259,7 +253,7 @@ static bool time_at_end(struct predictor *p, struct priced *priced, enum cost_en
     struct choices c;
     struct kept_graph *kept;
     p->problem.costs = p->ends[end];
-    if (price_times(priced, &p->problem, &p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
+    if (price_times(priced, &p->problem, p->scratch, &err) != OK) return predict_refuse(prediction, "%s", err.text), false;
     return choose(p, priced, &c, &kept, prediction) && time_of(p, &c, kept, ns, prediction);
 }
 
@@ -271,7 +265,7 @@ static void predict(struct predictor *p, const struct costs *costs, struct predi
     struct choices c;
     struct kept_graph *kept;
     p->problem.costs = *costs;
-    if (price_terms(&priced, &p->problem, &p->scratch, &err) != OK) {
+    if (price_terms(&priced, &p->problem, p->scratch, &err) != OK) {
         predict_refuse(prediction, "%s", err.text);
         return;
     }
@@ -293,7 +287,7 @@ void predict_row(struct predictor *p, const struct run_row *row, struct predicti
 {
     memset(prediction, 0, sizeof *prediction);
     if (predict_set_up(p, row, prediction)) predict(p, &p->costs, prediction);
-    arena_reset(&p->scratch, p->scratch_mark);
+    arena_reset(p->scratch, p->scratch_mark);
 }
 
 void predict_problem(struct predictor *p, const struct problem *problem, const struct placement *placement, struct prediction *prediction)
@@ -303,5 +297,5 @@ void predict_problem(struct predictor *p, const struct problem *problem, const s
     p->placement = *placement;
     if (p->settings.ends) set_ends(p, &problem->costs, p->arena);
     predict(p, &problem->costs, prediction);
-    arena_reset(&p->scratch, p->scratch_mark);
+    arena_reset(p->scratch, p->scratch_mark);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "formulate/price/pricing.h"
 
 // Rounding and a last size that is off by a byte are no reason to speak.
@@ -17,10 +18,7 @@ static struct plan_extrapolation *find_or_add(struct finder *f, const char *cost
     struct plan *p = f->plan;
     for (int i = 0; i < p->extrapolated_count; i++)
         if (!strcmp(p->extrapolated[i].cost, cost) && !strcmp(p->extrapolated[i].gpu, gpu)) return &p->extrapolated[i];
-    if (p->extrapolated_count == f->capacity) {
-        f->capacity = f->capacity ? 2 * f->capacity : 8;
-        p->extrapolated = arena_grow(f->x->arena, p->extrapolated, (size_t)p->extrapolated_count, (size_t)f->capacity, sizeof *p->extrapolated);
-    }
+    GROW(f->x->arena, p->extrapolated, p->extrapolated_count, f->capacity, 8);
     struct plan_extrapolation *e = &p->extrapolated[p->extrapolated_count++];
     *e = (struct plan_extrapolation){.cost = cost, .gpu = gpu, .least = INFINITY};
     return e;

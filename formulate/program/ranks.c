@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "formulate/program/parts.h"
 
 struct rank_rows {
@@ -13,8 +14,6 @@ struct rank_rows {
     int64_t *level_bytes;       // ascending sizes above it that some choice has
     int level_count;
 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int stage_of(const struct rank_rows *r, int turn) { return choices_stage_of(r->b->c, r->rank, turn); }
 

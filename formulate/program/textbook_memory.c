@@ -1,8 +1,7 @@
 // Textbook rows of memory. A product of binaries and sums becomes "at most, unless": a big M that is the greatest value of
 // what it switches off. docs/FORMULAS.md, sections 8 and 13.
+#include "data/base/least.h"
 #include "formulate/program/textbook.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Working bytes of a rank: at least those of each layer of each of its stages in its mode.
 static int add_working(struct textbook *t, int rank)

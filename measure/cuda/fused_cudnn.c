@@ -3,6 +3,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "measure/cuda/fused_cudnn_graph.h"
 
 enum { CONFIGS_MAX = 8, FORWARD_IDS = 7 };
@@ -93,11 +94,7 @@ enum status fused_plan(struct fused *f, const struct attention *attention, int *
     for (*plan = 0; *plan < f->plan_count; ++*plan)
         if (same(&f->plans[*plan].attention, attention)) break;
     if (*plan == f->plan_count) {
-        if (f->plan_count == f->plan_capacity) {
-            int capacity = f->plan_capacity ? 2 * f->plan_capacity : 16;
-            f->plans = arena_grow(f->all.arena, f->plans, (size_t)f->plan_count, (size_t)capacity, sizeof *f->plans);
-            f->plan_capacity = capacity;
-        }
+        GROW(f->all.arena, f->plans, f->plan_count, f->plan_capacity, 16);
         struct plan *p = &f->plans[f->plan_count++];
         *p = (struct plan){.attention = *attention};
         p->refused = plan_attention(f, p, &p->why) != OK;

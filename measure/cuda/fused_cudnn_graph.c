@@ -3,6 +3,8 @@
 // all of them. Scores are never written; of a row of scores the logarithm of its sum of exponentials is kept.
 #include "measure/cuda/fused_cudnn_graph.h"
 
+#include "data/base/grow.h"
+
 #include <string.h>
 
 enum { OPERATIONS_MAX = 40, RANK = 4, ALIGNMENT = 16 };
@@ -20,11 +22,7 @@ enum status cudnn_fail(struct error *err, cudnnStatus_t code, const char *call)
 enum status descriptor_make(struct descriptors *all, cudnnBackendDescriptorType_t type, descriptor *made,
                             struct error *err)
 {
-    if (all->count == all->capacity) {
-        int capacity = all->capacity ? 2 * all->capacity : 256;
-        all->made = arena_grow(all->arena, all->made, (size_t)all->count, (size_t)capacity, sizeof *all->made);
-        all->capacity = capacity;
-    }
+    GROW(all->arena, all->made, all->count, all->capacity, 256);
     CUDNN_TRY(cudnnBackendCreateDescriptor(type, made));
     all->made[all->count++] = *made;
     return OK;

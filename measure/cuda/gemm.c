@@ -1,5 +1,6 @@
 // Matrix products by cuBLASLt: for each shape the library's proposals are timed and the fastest is kept, the first one
 // unless another is clearly faster. fp32 is multiplied in fp32, not in tf32.
+#include "data/base/grow.h"
 #include "measure/cuda/session.h"
 
 #include <string.h>
@@ -173,11 +174,7 @@ enum status gemm_prepare(struct cuda_session *s, const struct program *program, 
             step->plan = i;
             return OK;
         }
-    if (s->gemm_count == s->gemm_capacity) {
-        int capacity = s->gemm_capacity ? 2 * s->gemm_capacity : 32;
-        s->gemms = arena_grow(s->arena, s->gemms, (size_t)s->gemm_count, (size_t)capacity, sizeof *s->gemms);
-        s->gemm_capacity = capacity;
-    }
+    GROW(s->arena, s->gemms, s->gemm_count, s->gemm_capacity, 32);
     struct gemm_plan *plan = &s->gemms[s->gemm_count];
     *plan = (struct gemm_plan){.gemm = step->gemm};
     step->plan = s->gemm_count++;       // counted from here on, so that it is closed whatever happens

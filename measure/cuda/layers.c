@@ -1,21 +1,20 @@
 // Whole layers. A block: norm, query-key-value, attention, projection, sum, norm, up, activation, down, sum. Before the
 // steps of a backward pass stand those of the forward pass that it needs, untimed; what a recompute mode does again is
 // timed. Dropout and rotary positions are left out, as they are from FORMULAS' count of bytes.
+#include "data/base/least.h"
 #include "measure/cuda/work.h"
-
-static int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 
 struct layer_sizes layer_sizes_of(const struct shape *s, int64_t batch, int64_t sequence, int64_t tensor)
 {
     struct layer_sizes z = {.batch = batch, .sequence = sequence, .tokens = batch * sequence, .hidden = s->hidden,
                             .width = s->head_width, .positions = s->positions, .gated = s->gated_ffn,
                             .rms = s->rms_norm, .qkv_bias = s->qkv_bias, .linear_bias = s->linear_bias};
-    z.kv_heads = at_least(1, s->kv_heads / tensor);
-    z.heads = at_least(1, s->heads / tensor / z.kv_heads) * z.kv_heads;
+    z.kv_heads = larger(1, s->kv_heads / tensor);
+    z.heads = larger(1, s->heads / tensor / z.kv_heads) * z.kv_heads;
     z.query = z.heads * z.width;
     z.row = z.query + 2 * z.kv_heads * z.width;
-    z.ffn = at_least(1, s->ffn / tensor);
-    z.vocabulary = at_least(1, s->vocabulary / tensor);
+    z.ffn = larger(1, s->ffn / tensor);
+    z.vocabulary = larger(1, s->vocabulary / tensor);
     return z;
 }
 

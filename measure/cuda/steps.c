@@ -3,6 +3,8 @@
 // gradient w^T dy^T is "NN" and the weights' x^T dy "NT".
 #include "measure/cuda/steps.h"
 
+#include "data/base/grow.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -22,11 +24,7 @@ void program_open(struct program *p, enum precision precision, bool fused, struc
 struct place program_area(struct program *p, enum area_kind kind, int64_t bytes)
 {
     assert(bytes >= 0);
-    if (p->area_count == p->area_capacity) {
-        int capacity = p->area_capacity ? 2 * p->area_capacity : 32;
-        p->areas = arena_grow(p->arena, p->areas, (size_t)p->area_count, (size_t)capacity, sizeof *p->areas);
-        p->area_capacity = capacity;
-    }
+    GROW(p->arena, p->areas, p->area_count, p->area_capacity, 32);
     p->areas[p->area_count] = (struct area){kind, bytes, p->bytes[kind]};
     p->bytes[kind] += (bytes + AREA_ALIGNMENT - 1) / AREA_ALIGNMENT * AREA_ALIGNMENT;
     return (struct place){p->area_count++, 0};
@@ -39,11 +37,7 @@ struct place program_values(struct program *p, enum area_kind kind, int64_t valu
 
 struct step *program_add(struct program *p, enum step_kind kind)
 {
-    if (p->step_count == p->step_capacity) {
-        int capacity = p->step_capacity ? 2 * p->step_capacity : 32;
-        p->steps = arena_grow(p->arena, p->steps, (size_t)p->step_count, (size_t)capacity, sizeof *p->steps);
-        p->step_capacity = capacity;
-    }
+    GROW(p->arena, p->steps, p->step_count, p->step_capacity, 32);
     struct step *s = &p->steps[p->step_count++];
     *s = (struct step){.kind = kind, .type = p->type};
     for (size_t i = 0; i < sizeof s->in / sizeof *s->in; i++) s->in[i] = place_none();

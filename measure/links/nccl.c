@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "measure/cuda/kernels.h"
 #include "measure/links/devices.h"
 
@@ -265,11 +266,7 @@ enum status devices_group(struct device_group **group, struct devices *d, const 
     g->count = count;
     while (members[g->self] != ranks_self(d->ranks)) g->self++;
     TRY(open_communicator(&g->members, d->ranks, members, count, g->self, err));
-    if (d->group_count == d->group_capacity) {
-        int capacity = d->group_capacity ? 2 * d->group_capacity : 16;
-        d->groups = arena_grow(d->arena, d->groups, (size_t)d->group_count, (size_t)capacity, sizeof *d->groups);
-        d->group_capacity = capacity;
-    }
+    GROW(d->arena, d->groups, d->group_count, d->group_capacity, 16);
     d->groups[d->group_count++] = g->members;
     return OK;
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "data/base/grow.h"
 #include "data/numbers/intervals.h"
 #include "measure/sampling/backend.h"
 #include "measure/sampling/interrupts.h"
@@ -97,11 +98,7 @@ static enum status take_round(struct run *run, joint_function *repeat, void *con
 static void append(struct joint_cell *cell, double seconds, const struct joint_settings *settings, struct arena *arena)
 {
     struct sample *s = &cell->sample;
-    if (s->repetitions == cell->capacity) {
-        int capacity = cell->capacity ? 2 * cell->capacity : 2 * settings->repetitions_min;
-        s->seconds = arena_grow(arena, s->seconds, (size_t)cell->capacity, (size_t)capacity, sizeof *s->seconds);
-        cell->capacity = capacity;
-    }
+    GROW(arena, s->seconds, s->repetitions, cell->capacity, 2 * settings->repetitions_min);
     s->seconds[s->repetitions++] = seconds;
     if (s->repetitions >= settings->repetitions_min && look_is_at(s->repetitions))
         cell->done = sample_is_narrow(s, settings->width, arena);

@@ -2,6 +2,7 @@
 // at twice its forward's bytes though it may move fewer. Token counts are cut to the time that the budget leaves for one
 // repetition; matrices keep the model's own widths where that leaves enough tokens, and lose columns where it does not (the
 // sample's dimensions say what was done).
+#include "data/base/grow.h"
 #include "measure/sampling/cells_parts.h"
 
 #include <math.h>
@@ -12,11 +13,7 @@ enum { COLUMNS_WANTED = 512, COLUMNS_MIN = 64, EMPTY_BLOCKS_MIN = 4, PROBE_BYTES
 
 struct cell *cells_add(struct chooser *c, enum work work, enum sample_kind kind, const char *operation)
 {
-    if (c->count == c->capacity) {
-        int capacity = c->capacity ? 2 * c->capacity : 128;
-        c->cells = arena_grow(c->arena, c->cells, (size_t)c->capacity, (size_t)capacity, sizeof *c->cells);
-        c->capacity = capacity;
-    }
+    GROW(c->arena, c->cells, c->count, c->capacity, 128);
     struct cell *cell = &c->cells[c->count++];
     *cell = (struct cell){.work = work, .sample = {.kind = kind, .operation = operation, .from = -1, .to = -1,
                                                    .precision = c->request->precision}};
@@ -33,7 +30,7 @@ void cell_set_size(struct cell *cell, int count, int64_t d0, int64_t d1, int64_t
 int64_t cells_quarter(double seconds_per_unit, double largest_s, int64_t limit)
 {
     double fits = largest_s / seconds_per_unit / 4;
-    return most(1, least(fits < 1e15 ? (int64_t)fits : limit, limit / 4));
+    return larger(1, smaller(fits < 1e15 ? (int64_t)fits : limit, limit / 4));
 }
 
 int cells_sizes(const struct cells_request *request) { return request->quick ? 2 : SIZES; }
@@ -42,14 +39,14 @@ int64_t cells_step(const struct cells_request *request) { return request->quick 
 int64_t cells_largest(const struct cells_list *list)
 {
     int64_t largest = 1;
-    for (int i = 0; i < list->count; i++) largest = most(largest, list->values[i]);
+    for (int i = 0; i < list->count; i++) largest = larger(largest, list->values[i]);
     return largest;
 }
 
 int64_t cells_smallest(const struct cells_list *list)
 {
     int64_t smallest = list->values[0];
-    for (int i = 1; i < list->count; i++) smallest = least(smallest, list->values[i]);
+    for (int i = 1; i < list->count; i++) smallest = smaller(smallest, list->values[i]);
     return smallest;
 }
 
@@ -58,7 +55,7 @@ static int64_t cells_first(const struct cells_request *request) { return request
 
 static int64_t tokens_most(const struct chooser *c)
 {
-    return most(1, cells_largest(&c->request->micro_batches) * c->request->sequence / c->context);
+    return larger(1, cells_largest(&c->request->micro_batches) * c->request->sequence / c->context);
 }
 
 // The three products of a linear layer, at the same sizes.
@@ -71,10 +68,10 @@ static void add_gemm(struct chooser *c, const char *operation, int64_t columns, 
     // Few tokens would be bound by reading the weights, which a training step's products are not: rather fewer columns, as
     // long as there are many of them too. Then fewer of both; all of either where the budget has room.
     double values = r->largest_s * r->gemm_flop_per_s / 2 / (double)inner, side = sqrt(values);
-    int64_t tokens_limit = tokens_most(c), columns_limit = most(1, least(columns, MATRIX_VALUES_MAX / inner));
-    int64_t tokens = least(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
-    columns = least(columns_limit, most(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
-    tokens = most(1, least(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) / cells_first(r));
+    int64_t tokens_limit = tokens_most(c), columns_limit = larger(1, smaller(columns, MATRIX_VALUES_MAX / inner));
+    int64_t tokens = smaller(tokens_limit, (int64_t)fmax(side, fmin(values / COLUMNS_WANTED, 1e15)));
+    columns = smaller(columns_limit, larger(COLUMNS_MIN, (int64_t)fmin(values / (double)tokens, 1e15)));
+    tokens = larger(1, smaller(tokens_limit, (int64_t)fmin(values / (double)columns, 1e15)) / cells_first(r));
     for (int i = 0; i < cells_sizes(r); i++, tokens *= 2)
         for (size_t p = 0; p < ARRAY_LENGTH(products); p++) {
             const char *name = arena_print(c->arena, "%s%s", operation, products[p].what);
@@ -91,14 +88,14 @@ static void add_attention(struct chooser *c, int64_t heads_all, int64_t width)
 {
     const struct cells_request *r = c->request;
     double rate = r->gemm_flop_per_s / 3;           // softmax costs about twice what the products do
-    int64_t sequence = most(4, r->sequence / c->context);
+    int64_t sequence = larger(4, r->sequence / c->context);
     while (sequence > 4 && 4.0 * r->threads * (double)sequence * (double)sequence * (double)width / rate > r->largest_s)
         sequence /= 2;
     double head_s = 4.0 * (double)sequence * (double)sequence * (double)width / rate;
-    int64_t heads = least(most(1, (int64_t)(r->largest_s / head_s)), most(1, heads_all));
-    heads = least(heads, MATRIX_VALUES_MAX / sequence / sequence);
-    heads = most(1, heads / r->threads) * r->threads;
-    sequence = most(1, sequence / 4);
+    int64_t heads = smaller(larger(1, (int64_t)(r->largest_s / head_s)), larger(1, heads_all));
+    heads = smaller(heads, MATRIX_VALUES_MAX / sequence / sequence);
+    heads = larger(1, heads / r->threads) * r->threads;
+    sequence = larger(1, sequence / 4);
     for (int i = 0; i < cells_sizes(r); i++, sequence *= cells_step(r)) {
         double scores = (double)heads * (double)sequence * (double)sequence, flop = 4 * scores * (double)width;
         double bytes = 6 * scores * precision_bytes(r->precision);
@@ -127,12 +124,12 @@ static void add_memory(struct chooser *c)
     const struct cells_request *r = c->request;
     const struct shape *s = c->shape;
     int matrices = s->gated_ffn ? 3 : 2;
-    int64_t ffn = most(1, s->ffn / c->tensor);
+    int64_t ffn = larger(1, s->ffn / c->tensor);
     double hidden_bytes = precision_bytes(r->precision) * (double)s->hidden;
     double token_bytes = 10 * hidden_bytes + precision_bytes(r->precision) * matrices * (double)ffn;
     int64_t tokens = cells_quarter(4 * token_bytes / r->copy_bytes_per_s, r->largest_s, tokens_most(c));
     // Copies of the same numbers of bytes: with other sizes the difference in speed would pass for an overhead.
-    int64_t bytes = most(COPY_BYTES_MIN, (int64_t)(token_bytes * (double)tokens) / 8 * 8);
+    int64_t bytes = larger(COPY_BYTES_MIN, (int64_t)(token_bytes * (double)tokens) / 8 * 8);
     for (int i = 0; i < cells_sizes(r); i++, tokens *= cells_step(r), bytes *= cells_step(r)) {
         add_rows(c, s->gated_ffn ? WORK_GATED_ELEMENTWISE : WORK_ELEMENTWISE, "norms, residuals and activation",
                  token_bytes, tokens, ffn);
@@ -153,9 +150,9 @@ static void add_kernels(struct chooser *c)
     const struct shape *s = c->shape;
     int64_t t = c->tensor, query = s->heads * s->head_width, key = s->kv_heads * s->head_width;
     add_gemm(c, "query, key and value", (query + 2 * key) / t, s->hidden);
-    add_gemm(c, "attention projection", s->hidden, most(1, query / t));
+    add_gemm(c, "attention projection", s->hidden, larger(1, query / t));
     add_gemm(c, s->gated_ffn ? "ffn gate and up" : "ffn up", (s->gated_ffn ? 2 : 1) * s->ffn / t, s->hidden);
-    add_gemm(c, "ffn down", s->hidden, most(1, s->ffn / t));
+    add_gemm(c, "ffn down", s->hidden, larger(1, s->ffn / t));
     add_gemm(c, "head", s->vocabulary / t, s->hidden);
     add_attention(c, cells_largest(&c->request->micro_batches) * s->heads / t, s->head_width);
     add_memory(c);

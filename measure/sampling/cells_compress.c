@@ -10,10 +10,10 @@ void cells_add_low_rank(struct chooser *c, int64_t rank)
 {
     const struct cells_request *r = c->request;
     int64_t columns = c->shape->hidden;
-    rank = least(rank, columns);
+    rank = smaller(rank, columns);
     double row_s = 4 * (4.0 * (double)columns * (double)rank + 2.0 * (double)rank * (double)rank) / r->gemm_flop_per_s;
     int64_t limit = cells_largest(&r->micro_batches) * r->sequence;
-    int64_t rows = most(rank, cells_quarter(row_s, r->largest_s, limit));
+    int64_t rows = larger(rank, cells_quarter(row_s, r->largest_s, limit));
     for (int i = 0; i < cells_sizes(r); i++, rows *= cells_step(r)) {
         double product = (double)rows * (double)columns * (double)rank;
         double values = (double)rows * (double)columns + (double)(rows + columns) * (double)rank;
@@ -45,8 +45,8 @@ static void add_others(struct chooser *c)
 {
     const struct cells_request *r = c->request;
     double e = precision_bytes(r->precision), value_s = 6 * e / r->copy_bytes_per_s;       // some readings, some work
-    int64_t limit = most(MESSAGE_VALUES_MIN, cells_largest(&r->micro_batches) * r->sequence * c->shape->hidden);
-    int64_t values = most(MESSAGE_VALUES_MIN, cells_quarter(value_s, r->largest_s, least(limit, MATRIX_VALUES_MAX)));
+    int64_t limit = larger(MESSAGE_VALUES_MIN, cells_largest(&r->micro_batches) * r->sequence * c->shape->hidden);
+    int64_t values = larger(MESSAGE_VALUES_MIN, cells_quarter(value_s, r->largest_s, smaller(limit, MATRIX_VALUES_MAX)));
     for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
         for (size_t k = 0; k < ARRAY_LENGTH(kept_shares); k++) {
             int64_t kept = values / kept_shares[k];

@@ -81,7 +81,7 @@ void cells_add_layers(struct chooser *c)
     int64_t sequence_min = (TOKENS_MIN + smallest - 1) / smallest * c->context;
     double wanted_s = LAYER_UNITS * r->largest_s;
     for (size_t k = 0; k < ARRAY_LENGTH(kinds); k++) {
-        int64_t sequence = most(c->context, r->sequence / c->context * c->context);
+        int64_t sequence = larger(c->context, r->sequence / c->context * c->context);
         double scores_most = r->fused ? 1 : (double)c->shape->heads / (double)c->tensor;
         while (sequence / 2 >= sequence_min && sequence / 2 % c->context == 0 &&
                (seconds_of(c, load_of(c, kinds[k], largest, sequence)) > wanted_s ||
@@ -104,7 +104,7 @@ void cells_add_optimizer(struct chooser *c)
     int64_t block = s->hidden * ((s->heads + 2 * s->kv_heads) * s->head_width + s->heads * s->head_width +
                                  (s->gated_ffn ? 3 : 2) * s->ffn) / cells_largest(&r->tensors);
     double value_bytes = r->precision == FP32 ? 2 * 8 + 4 + 4 : 2 * 12 + 4 + 2;
-    int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s, most(4, least(block, MATRIX_VALUES_MAX / 4)));
+    int64_t values = cells_quarter(value_bytes / r->copy_bytes_per_s, r->largest_s, larger(4, smaller(block, MATRIX_VALUES_MAX / 4)));
     for (int i = 0; i < cells_sizes(r); i++, values *= cells_step(r)) {
         struct cell *cell = cells_add(c, WORK_OPTIMIZER, SAMPLE_OPTIMIZER, "adam");
         cell_set_size(cell, 1, values, 0, 0, 0);

@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
 #define PLUMBLINE_MEASURE_SAMPLING_CELLS_PARTS_H
 
+#include "data/base/least.h"
 #include "measure/sampling/cells.h"
 
 enum { MATRIX_VALUES_MAX = 1 << 28, SIZES = 3 };
@@ -33,8 +34,5 @@ void cells_add_optimizer(struct chooser *c);
 
 // In units of request->largest_s.
 double cells_layers_work(const struct cells_request *request);
-
-static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 #endif

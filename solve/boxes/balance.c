@@ -5,6 +5,7 @@
 // makes a bound of them. Twice, the second time closer, around the mean of the first.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/box_parts.h"
 
 enum { TURNS = 40 };
@@ -220,9 +221,6 @@ static void balance_around(struct balance *k, double more)
 
 // ---- the plan to begin with
 
-static int smaller(int a, int b) { return a < b ? a : b; }
-static int larger(int a, int b) { return a > b ? a : b; }
-
 // The least decision under b->coefficients whose ranks fit, near so many layers on every stage and rank. false: none.
 static bool find_near(struct box_closer *b, const struct choice_box *box, const double *layers, int slack)
 {
@@ -238,8 +236,8 @@ static bool find_near(struct box_closer *b, const struct choice_box *box, const 
         double sum = 0;
         for (int t = 0; t < b->c->virtual_stages; t++)
             sum += layers[choices_stage_of(b->c, r, t)];
-        near.spans[r].least = larger(near.spans[r].least, (int)sum - slack);
-        near.spans[r].most = smaller(near.spans[r].most, (int)(sum + 0.999) + slack);
+        near.spans[r].least = larger_int(near.spans[r].least, (int)sum - slack);
+        near.spans[r].most = smaller_int(near.spans[r].most, (int)(sum + 0.999) + slack);
     }
     struct dynamic_box dynamic_box = {.coefficients = b->coefficients, .prices = b->prices, .allowed = near.allowed, .spans = near.spans, .fit_ranks = true};
     struct dynamic_answer answer = {.chosen = b->fitting};

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/boxes/box_parts.h"
 
 enum {
@@ -23,11 +24,7 @@ int box_pool_path(struct box_closer *b, const int *counts)
     for (int i = b->path_count - 1; i >= 0; i--)
         if (!memcmp(b->path_pool + (size_t)i * (size_t)b->path_size, counts, bytes))
             return i;
-    if (b->path_count == b->path_capacity) {
-        int capacity = 2 * b->path_capacity + 64;
-        b->path_pool = arena_grow(b->arena, b->path_pool, (size_t)b->path_count, (size_t)capacity, bytes);
-        b->path_capacity = capacity;
-    }
+    GROW_ROWS(b->arena, b->path_pool, b->path_count, b->path_capacity, 64, bytes);
     memcpy(b->path_pool + (size_t)b->path_count * (size_t)b->path_size, counts, bytes);
     return b->path_count++;
 }
@@ -148,11 +145,7 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
     a->step_count -= b->last_only_raised;
     assert(a->step_count >= 0 && path_count >= 0 && path_count <= 2 * WEIGHTS_MAX);
     b->last_only_raised = !removing;
-    if (a->step_count == b->step_capacity) {
-        int capacity = 2 * b->step_capacity + 8;
-        a->steps = arena_grow(b->arena, a->steps, (size_t)a->step_count, (size_t)capacity, sizeof *a->steps);
-        b->step_capacity = capacity;
-    }
+    GROW(b->arena, a->steps, a->step_count, b->step_capacity, 8);
     int *ids = TAKE(b->arena, path_count, int);
     int64_t *weights = TAKE(b->arena, path_count, int64_t);
     memcpy(ids, b->ids, (size_t)path_count * sizeof *ids);

@@ -3,15 +3,13 @@
 
 #include <string.h>
 
+#include "data/base/grow.h"
+#include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
 int64_t box_proof_add(struct box_proof *p, const bool *allowed, int choice_count, const struct layer_span *spans, int rank_count, struct arena *arena)
 {
-    if (p->count == p->capacity) {
-        int64_t capacity = 2 * p->capacity + 64;
-        p->records = arena_grow(arena, p->records, (size_t)p->count, (size_t)capacity, sizeof *p->records);
-        p->capacity = capacity;
-    }
+    GROW(arena, p->records, p->count, p->capacity, 64);
     struct box_record *r = &p->records[p->count];
     *r = (struct box_record){.given = TAKE(arena, (choice_count + 7) / 8, unsigned char), .parent = -1, .first_part = -1, .branch_stage = -1, .branch_rank = -1};
     if (spans)
@@ -81,14 +79,11 @@ static bool is_whole(const struct recheck *k)
     return true;
 }
 
-static int smaller(int a, int b) { return a < b ? a : b; }
-static int larger(int a, int b) { return a > b ? a : b; }
-
 // What two spans hold together; with a gap between them only the second.
 static struct layer_span join_spans(struct layer_span a, struct layer_span b)
 {
     bool meet = a.least <= b.most + 1 && b.least <= a.most + 1;
-    return meet ? (struct layer_span){smaller(a.least, b.least), larger(a.most, b.most)} : b;
+    return meet ? (struct layer_span){smaller_int(a.least, b.least), larger_int(a.most, b.most)} : b;
 }
 
 // left becomes what both parts hold together, all of it a product: at every stage but one the choices that both hold, at
@@ -106,7 +101,7 @@ static void join_parts(struct recheck *k, const struct box_record *r)
     for (int i = 0; i < k->c->rank_count && k->left.spans; i++) {
         struct layer_span one = k->left.spans[i], other = k->given.spans[i];
         k->left.spans[i] = i == r->branch_rank ? join_spans(one, other)
-                                               : (struct layer_span){larger(one.least, other.least), smaller(one.most, other.most)};
+                                               : (struct layer_span){larger_int(one.least, other.least), smaller_int(one.most, other.most)};
     }
 }
 

@@ -1,9 +1,8 @@
 // Boxes where a rank has several stages: what the stages of a rank demand of each other, and the paths to begin with.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/boxes/box_parts.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t resident_bytes(const struct choice *c)
 {

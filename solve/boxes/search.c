@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/heap.h"
+#include "data/base/least.h"
 #include "solve/boxes/dynamic.h"
 
 enum { MASK_BYTES_MAX = 1 << 28 };
@@ -41,6 +43,8 @@ static bool goes_before(const struct open_box *a, const struct open_box *b)
     return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
 }
 
+HEAP(heap, struct open_box, goes_before)
+
 static void push(struct box_search *s, struct open_box box)
 {
     if (s->open == s->capacity) {
@@ -50,27 +54,7 @@ static void push(struct box_search *s, struct open_box box)
         s->capacity = capacity;
     }
     assert(box.bound_ns >= 0 && box.number >= 0 && box.number < s->r->proof.count);
-    int i = s->open++;
-    for (; i > 0 && goes_before(&box, &s->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        s->heap[i] = s->heap[(i - 1) / 2];
-    s->heap[i] = box;
-}
-
-static struct open_box pop(struct box_search *s)
-{
-    assert(s->open > 0);
-    struct open_box top = s->heap[0], last = s->heap[--s->open];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < s->open; i = c) {
-        if (c + 1 < s->open && goes_before(&s->heap[c + 1], &s->heap[c]))
-            c++;
-        if (!goes_before(&s->heap[c], &last))
-            break;
-        s->heap[i] = s->heap[c];
-    }
-    s->heap[i] = last;
-    assert(!s->open || !goes_before(&s->heap[0], &top));        // bounds come in order
-    return top;
+    heap_push(s->heap, &s->open, &box);
 }
 
 // Room for a mask with spans behind it.
@@ -142,8 +126,6 @@ static int64_t closing_ns(const struct box_search *s)
     int64_t closing = best - (int64_t)(s->settings->gap * (double)best);
     return s->settings->cutoff_ns > 0 && s->settings->cutoff_ns < closing ? s->settings->cutoff_ns : closing;
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Settles the box; true: closed. Its bound rises to what is proven for it, and its record says why.
 static bool settle(struct box_search *s, struct open_box *box, struct box_answer *a)
@@ -262,13 +244,9 @@ static void open_search(struct box_search *s)
     push(s, (struct open_box){.mask = whole, .spans = spans, .number = box_proof_add(&s->r->proof, whole, s->choice_count, spans, s->ranks, s->result_arena)});
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
+    struct arena *scratch = arena_open_within(arena);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
@@ -278,7 +256,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     open_search(&s);
     bool stopped = false;
     while (!stopped && s.open && s.heap[0].bound_ns < closing_ns(&s))
-        stopped = !dive(&s, pop(&s));
+        stopped = !dive(&s, heap_pop(s.heap, &s.open));
     r->finished = !stopped;
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);

@@ -41,8 +41,6 @@ static void write_shrunk(struct maker *m)
     proof_write(proof);
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 // The claimed bound, else what the asked gap needs, else what the records prove, else what the whole problem proves as one box, else none.
 static bool prove(struct maker *m)
 {
@@ -60,10 +58,8 @@ static bool prove(struct maker *m)
 
 static enum status make_anew(struct proof *proof, struct arena *arena, struct error *err)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct arena *scratch = arena_open_within(arena);
     struct maker *m = TAKE(arena, 1, struct maker);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
     TRY(maker_open(m, proof, arena, scratch, err));
     bool proven = prove(m);
     if (proven && proof->request->shrink) write_shrunk(m);

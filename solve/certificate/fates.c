@@ -27,17 +27,13 @@ static bool visit(void *argument, int64_t number, const struct check_layout *lay
     return r->status == OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 static void serve(void *context, struct message *in, struct message *out, struct arena *arena)
 {
     const struct space_fates_request *request = context;
-    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct arena *scratch = arena_open_within(arena);
     struct error why = {OK, ""};
     uint64_t work = UINT64_MAX / 2;
     struct range r = {.request = request, .first = message_get_count(in), .end = message_get_count(in)};
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
     r.fates = TAKE(arena, r.end - r.first, unsigned char);
     r.layouts = (struct check_layouts){.space = request->space, .pricer = request->pricer, .reader = {"prices", &why}, .bound_ns = request->bound_ns,
                                        .held = {.work = &work, .arena = arena, .scratch = scratch}};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/text/document.h"
 #include "solve/certificate/internal.h"
 #include "solve/certificate/space_parts.h"
@@ -39,11 +40,7 @@ static bool keep_open(void *argument, int64_t number, const struct check_layout 
 {
     struct space_maker *m = argument;
     if (number >= m->count || m->fates[number] != FATE_IS_PROVEN) return number < m->count;
-    if (m->open_count == m->open_capacity) {
-        int64_t capacity = 2 * m->open_capacity + 64;
-        m->open = arena_grow(m->arena, m->open, (size_t)m->open_count, (size_t)capacity, sizeof *m->open);
-        m->open_capacity = capacity;
-    }
+    GROW(m->arena, m->open, m->open_count, m->open_capacity, 64);
     m->open[m->open_count++] = (struct open_layout){number, -1, *layout};
     return true;
 }
@@ -302,8 +299,6 @@ static enum status write(struct space_maker *m, struct error *err)
     return OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 // What is aimed at: the search's bound, at most the plan's time at the checker's prices.
 static enum status aim(struct space_maker *m, struct error *err)
 {
@@ -322,9 +317,7 @@ static enum status aim(struct space_maker *m, struct error *err)
 enum status certificate_space_make(struct certificate_space_result *result, const struct certificate_space_request *request, struct arena *arena,
                                    struct error *err)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
+    struct arena *scratch = arena_open_within(arena);
     struct space_maker *m = TAKE(arena, 1, struct space_maker);
     *result = (struct certificate_space_result){.layouts = request->found->layouts.count};
     *m = (struct space_maker){.request = request, .result = result, .work = UINT64_MAX / 2, .count = result->layouts, .arena = arena, .scratch = scratch};

@@ -195,18 +195,14 @@ static enum status put_part(struct tree_maker *m, bool *proven, struct error *er
     return OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 enum status certificate_put_tree(struct certificate_tree_result *result, struct json_writer *w,
                                  const struct check_places *x, const struct priced *base,
                                  int64_t bound_ns, int threads, struct arena *arena,
                                  struct error *err)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct arena *scratch = arena_open_within(arena);
     struct tree_maker *m = TAKE(arena, 1, struct tree_maker);
     const struct reader r = {"prices", &m->why};
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
     *result = (struct certificate_tree_result){.proven = false};
     *m = (struct tree_maker){.base = base,
                              .w = w,

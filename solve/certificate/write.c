@@ -1,6 +1,7 @@
 // The file: claims, incumbent, what is counted, boxes in preorder, the paths they use.
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/text/document.h"
 #include "solve/certificate/internal.h"
 
@@ -8,11 +9,7 @@
 
 struct proof_box *proof_add_box(struct proof *p)
 {
-    if (p->box_count == p->box_capacity) {
-        int capacity = 2 * p->box_capacity + 64;
-        p->boxes = arena_grow(p->arena, p->boxes, (size_t)p->box_count, (size_t)capacity, sizeof *p->boxes);
-        p->box_capacity = capacity;
-    }
+    GROW(p->arena, p->boxes, p->box_count, p->box_capacity, 64);
     p->boxes[p->box_count] = (struct proof_box){.stage = -1, .rank = -1, .choice = -1, .group = -1};
     return &p->boxes[p->box_count++];
 }
@@ -20,21 +17,13 @@ struct proof_box *proof_add_box(struct proof *p)
 void proof_add_round(struct proof *p, int box, const struct proof_round *round)
 {
     struct proof_box *b = &p->boxes[box];
-    if (b->round_count == b->round_capacity) {
-        int capacity = 2 * b->round_capacity + 4;
-        b->rounds = arena_grow(p->arena, b->rounds, (size_t)b->round_count, (size_t)capacity, sizeof *b->rounds);
-        b->round_capacity = capacity;
-    }
+    GROW(p->arena, b->rounds, b->round_count, b->round_capacity, 4);
     b->rounds[b->round_count++] = *round;
 }
 
 struct proof_path *proof_add_path(struct proof *p, const struct proof_path *path)
 {
-    if (p->path_count == p->path_capacity) {
-        int capacity = 2 * p->path_capacity + 256;
-        p->paths = arena_grow(p->arena, p->paths, (size_t)p->path_count, (size_t)capacity, sizeof *p->paths);
-        p->path_capacity = capacity;
-    }
+    GROW(p->arena, p->paths, p->path_count, p->path_capacity, 256);
     p->paths[p->path_count] = *path;
     return &p->paths[p->path_count++];
 }

@@ -1,10 +1,8 @@
 // Chains: their value, and what is done with few nodes (chains_exact.c) or many (chains_bound.c).
 #include "solve/chains/chains.h"
 
+#include "data/base/least.h"
 #include "solve/chains/internal.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t chains_hop(const struct chains *c, int position, int from, int to)
 {

@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/internal.h"
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
 struct tail { int64_t cost; uint32_t behind; };      // a chain's nodes behind its first

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/internal.h"
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int lowest(uint32_t set) { return __builtin_ctz(set); }
 
 // Of a path from the set's lowest node through all of it that ends at `last`.

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/base/random.h"
 #include "solve/chains/internal.h"
 
@@ -28,8 +29,6 @@ struct search {
     int64_t ring_max;           // moves to dearer rings are not taken
     uint64_t state;
 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // ---- moves, on `next`; they mark what chains they touch
 

@@ -168,8 +168,6 @@ static void settle_items(struct check_choices *c, int stage)
     c->items[stage] = items;
 }
 
-static void close_arena(void *arena) { arena_close(arena); }
-
 // Whether a middle stage's times, bytes and rules are the same wherever its layers lie: they are all of one run, and so is
 // the message before them.
 static bool places_are_alike(const struct check_problem *p)
@@ -198,9 +196,7 @@ enum status check_list_choices(struct check_choices *c, const struct check_graph
     v.measures = p->turns > 1;
     for (int stage = 0; stage < p->stages && v.measures; stage++) TRY(visit_stage(&v, stage));
     v.measures = false;
-    v.growing = TAKE(arena, 1, struct arena);
-    arena_open(v.growing, arena->exit);
-    arena_defer(arena, close_arena, v.growing);
+    v.growing = arena_open_within(arena);
     for (int stage = 0; stage < p->stages; stage++) {
         struct arena_mark mark = arena_set_mark(v.growing);
         TRY(visit_stage(&v, stage));

@@ -1,8 +1,7 @@
 // One stage's decision: times, bytes and quality cost, as sums over its layers of the document's integers
 // (docs/FORMULAS.md 7, 8 and 13).
+#include "data/base/least.h"
 #include "solve/checker/choices.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 int check_recomputable(const struct check_problem *p, int first, int count)
 {

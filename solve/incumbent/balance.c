@@ -5,13 +5,9 @@
 #include "solve/boxes/box.h"
 #include "solve/incumbent/internal.h"
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 int search_balance(struct search *s, int **starts, int starts_max)
 {
-    struct arena *scratch = TAKE(s->arena, 1, struct arena);
-    arena_open(scratch, s->arena->exit);
-    arena_defer(s->arena, close_scratch, scratch);
+    struct arena *scratch = arena_open_within(s->arena);
     struct box_closer *closer = box_closer_open(s->c, s->g, scratch);
     int *found = TAKE(s->arena, s->stage_count, int), count = 0;
     if (starts_max > 0 && box_closer_is_by_ranks(closer) && box_closer_meet_plan(closer, found) && search_replay(s, found, NULL) < INT64_MAX)

@@ -3,6 +3,7 @@
 // stage changes that pays least load for a byte of the moment that is fullest.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/incumbent/internal.h"
 
 struct refit {
@@ -12,8 +13,6 @@ struct refit {
     int64_t excess;         // bytes over the limit at the fullest moment
     const int *in_flight;   // that moment's
 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static const struct choice *at(const struct refit *f, int turn)
 {

@@ -2,35 +2,16 @@
 // operation starts when everything it waits for has ended; ends are taken from a queue in order of time.
 #include <string.h>
 
+#include "data/base/heap.h"
 #include "solve/judge/internal.h"
 
 enum { TIME_LIMIT_BITS = 61 };
 
 struct event { int64_t end_ns; int operation; };
 
-struct queue { struct event *events; int count; };       // a binary heap, the earliest end on top
+static bool ends_before(const struct event *a, const struct event *b) { return a->end_ns < b->end_ns; }
 
-static void queue_add(struct queue *q, struct event e)
-{
-    int at = q->count++;
-    for (int above = (at - 1) / 2; at > 0 && q->events[above].end_ns > e.end_ns; at = above, above = (at - 1) / 2)
-        q->events[at] = q->events[above];
-    q->events[at] = e;
-}
-
-static struct event queue_take(struct queue *q)
-{
-    struct event first = q->events[0], last = q->events[--q->count];
-    int at = 0;
-    for (int below = 1; below < q->count; below = 2 * at + 1) {
-        if (below + 1 < q->count && q->events[below + 1].end_ns < q->events[below].end_ns) below++;
-        if (q->events[below].end_ns >= last.end_ns) break;
-        q->events[at] = q->events[below];
-        at = below;
-    }
-    q->events[at] = last;
-    return first;
-}
+HEAP(queue, struct event, ends_before)
 
 static void for_each_wait(const struct schedule *s, void (*note)(struct waiting *w, int before, int after),
                           struct waiting *w)
@@ -98,22 +79,28 @@ int64_t judged_later(int64_t start, int64_t duration)
     return duration > limit - start ? limit : start + duration;
 }
 
+static void start(struct event *queue, int *running, const struct schedule *s, const struct plan *plan,
+                  int64_t now, int operation)
+{
+    int64_t duration = judged_duration(plan, &s->operations[operation]);
+    queue_push(queue, running, &(struct event){judged_later(now, duration), operation});
+}
+
 int64_t judged_replay(const struct schedule *s, const struct plan *plan, struct arena *arena)
 {
     struct arena_mark mark = arena_set_mark(arena);
     struct waiting w = judged_waiting(s, arena);
-    struct queue q = {TAKE(arena, s->operation_count, struct event), 0};
+    struct event *queue = TAKE(arena, s->operation_count, struct event);
     int64_t now = 0;
-    int ended = 0;
+    int running = 0, ended = 0;
     for (int i = 0; i < s->operation_count; i++)
-        if (w.open[i] == 0) queue_add(&q, (struct event){judged_later(0, judged_duration(plan, &s->operations[i])), i});
-    for (; q.count; ended++) {
-        struct event e = queue_take(&q);
+        if (w.open[i] == 0) start(queue, &running, s, plan, 0, i);
+    for (; running; ended++) {
+        struct event e = queue_pop(queue, &running);
         now = e.end_ns;
         for (int i = w.first[e.operation]; i < w.first[e.operation + 1]; i++) {
             int next = w.successors[i];
-            if (--w.open[next] == 0)
-                queue_add(&q, (struct event){judged_later(now, judged_duration(plan, &s->operations[next])), next});
+            if (--w.open[next] == 0) start(queue, &running, s, plan, now, next);
         }
     }
     arena_reset(arena, mark);

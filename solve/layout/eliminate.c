@@ -17,17 +17,6 @@ static int count_allowed(const struct choices *c, bool *const *allowed)
     return count;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
-// An arena beside the given one: the choices' list of removed ones may grow in that one meanwhile.
-static struct arena *open_scratch(struct arena *arena)
-{
-    struct arena *scratch = TAKE(arena, 1, struct arena);
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
-    return scratch;
-}
-
 // All steps of a sweep behind those of the sweeps before.
 static void keep_steps(struct box_proof *p, const struct box_answer *a, int resources, struct arena *arena)
 {
@@ -73,7 +62,7 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
 int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const int *paths, const int64_t *weights, int path_count, int64_t *removed_ns,
                   struct arena *arena)
 {
-    struct arena *scratch = open_scratch(arena);
+    struct arena *scratch = arena_open_within(arena);      // the list of removed choices may grow in the other
     struct box_closer *closer = box_closer_open(c, g, scratch);
     box_closer_suggest(closer, paths, weights, path_count);
     int64_t bound_ns = sweep(c, g, closer, target_ns, NULL, removed_ns, scratch, arena);
@@ -83,7 +72,7 @@ int64_t eliminate(struct choices *c, struct graph *g, int64_t target_ns, const i
 
 int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns, struct box_proof *proof, int64_t *removed_ns, struct arena *arena)
 {
-    struct arena *scratch = open_scratch(arena);
+    struct arena *scratch = arena_open_within(arena);
     struct box_closer *closer = box_closer_open(c, g, scratch);
     *proof = (struct box_proof){0};
     box_proof_add(proof, NULL, 0, NULL, 0, arena);

@@ -2,6 +2,7 @@
 #ifndef PLUMBLINE_SOLVE_LAYOUT_PARTS_H
 #define PLUMBLINE_SOLVE_LAYOUT_PARTS_H
 
+#include "data/base/watch.h"
 #include "formulate/program/formulate.h"
 #include "solve/incumbent/incumbent.h"
 #include "solve/layout/solve.h"
@@ -10,8 +11,8 @@
 struct solving {
     const struct priced *priced;
     const struct solve_settings *settings;
-    const volatile int *stop;
-    double begin_s, shown_s;
+    struct watch watch;
+    double shown_s;
     struct schedule schedule;
     struct choices choices;
     struct graph *graph;
@@ -29,7 +30,6 @@ struct solving {
     struct arena *arena;
 };
 
-double clock_s(void);
 bool solving_should_stop(void *solving);
 void solving_report(void *solving, const struct tree_progress *progress);
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena);

@@ -41,7 +41,7 @@ enum status solving_find_reason(struct solving *s, const char **why, struct erro
         struct priced relaxed = *s->priced;
         struct solve_result result;
         relax_family(&relaxed, (enum family)f, s->arena);
-        TRY(solve_without_reason(&result, &relaxed, &settings, s->stop, s->arena, err));
+        TRY(solve_without_reason(&result, &relaxed, &settings, s->watch.stop, s->arena, err));
         if (!result.plan.stage_count) continue;
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s", used ? ", or " : "", family_names[f]);

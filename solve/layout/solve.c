@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
 #include "formulate/graph/objective.h"
 #include "solve/boxes/box.h"
@@ -21,19 +20,7 @@ void solve_defaults(struct solve_settings *s)
     *s = (struct solve_settings){.threads = 1, .progress = -1, .start_search = true, .eliminate = true};
 }
 
-double clock_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-bool solving_should_stop(void *solving)
-{
-    struct solving *s = solving;
-    if (s->stop && *s->stop) return true;
-    return s->settings->time_limit_s > 0 && clock_s() - s->begin_s > s->settings->time_limit_s;
-}
+bool solving_should_stop(void *solving) { return watch_is_over(&((struct solving *)solving)->watch); }
 
 // The iteration time when every symbol takes its greatest value: no plan takes longer.
 int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct arena *arena)
@@ -48,7 +35,7 @@ int64_t solving_greatest_ns(const struct formulation *f, struct graph *g, struct
 static enum status begin(struct solving *s, struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                          const volatile int *stop, struct arena *arena, struct error *err)
 {
-    *s = (struct solving){.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena, .result = r};
+    *s = (struct solving){.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena, .result = r};
     *r = (struct solve_result){0};
     struct schedule_request request = schedule_request_of(priced);
     TRY(schedule_build(&s->schedule, &request, arena, err));

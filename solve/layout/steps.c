@@ -2,17 +2,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "data/base/grow.h"
 #include "data/results/bound.h"
 #include "solve/layout/eliminate.h"
 #include "solve/layout/parts.h"
 
 struct plan *solving_add_plan(struct solving *s)
 {
-    if (s->plan_count == s->plan_capacity) {
-        int capacity = 2 * s->plan_capacity + 4;
-        s->plans = arena_grow(s->arena, s->plans, (size_t)s->plan_count, (size_t)capacity, sizeof *s->plans);
-        s->plan_capacity = capacity;
-    }
+    GROW(s->arena, s->plans, s->plan_count, s->plan_capacity, 4);
     return &s->plans[s->plan_count++];
 }
 
@@ -71,7 +68,7 @@ void solving_report(void *solving, const struct tree_progress *p)
         snprintf(incumbent, sizeof incumbent, "%.9f s", (double)p->incumbent_ns / 1e9);
         snprintf(gap, sizeof gap, "%.4f %%", 100 * (double)(p->incumbent_ns - p->bound_ns) / (double)p->incumbent_ns);
     }
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->begin_s, incumbent,
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  gap %s  boxes %lld (%d open)  rows %d\n", now - s->watch.begin_s, incumbent,
             (double)s->shown_bound_ns / 1e9, gap, (long long)p->boxes, p->open, p->path_rows);
 }
 
@@ -80,7 +77,7 @@ static void fill_plan(const struct solving *s, struct plan *plan, const char *wh
     plan->seed = s->settings->seed;
     plan->gap_asked = s->settings->gap;
     plan->effort = s->effort;
-    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = s->bound_ns;
     if (plan->stage_count && plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
     plan->bound_ns = plan->stage_count ? bound_stated(plan->bound_ns, plan->iteration_ns, s->shown_bound_ns) : bound_stated(plan->bound_ns, 0, 0);

@@ -9,9 +9,7 @@
 // Of objective max_load the rank's passes and messages alone are bounded.
 #include "solve/layouts/bound.h"
 
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "data/base/least.h"
 
 static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "data/schedule/schedule.h"
 #include "data/schedule/written.h"
 #include "solve/layouts/bound.h"
@@ -106,11 +107,7 @@ const struct kept *kept_by_ranks(struct kept_cache *c, const struct priced *p)
         if (e->kind == want.kind && e->ranks == want.ranks && e->turns == want.turns && e->micro_batches == want.micro_batches
             && e->slices == want.slices) return e->kept;
     }
-    if (c->count == c->capacity) {
-        int capacity = 2 * c->capacity + 256;
-        c->entries = arena_grow(c->arena, c->entries, (size_t)c->count, (size_t)capacity, sizeof *c->entries);
-        c->capacity = capacity;
-    }
+    GROW(c->arena, c->entries, c->count, c->capacity, 256);
     c->entries[c->count] = want;
     count_kept(&c->entries[c->count], p, c->arena);
     return c->entries[c->count++].kept;

@@ -1,6 +1,7 @@
 // Best-first search over a space of layouts, in rounds: what a round asks of the workers depends on what was known before it,
 // never on their number or speed. A bound only rises; the least of all layouts' bounds is the answer's.
 #define _DEFAULT_SOURCE         // MAP_ANONYMOUS
+#include "data/base/grow.h"
 #include "solve/layouts/layouts.h"
 
 #include <assert.h>
@@ -27,9 +28,9 @@ struct follower { int64_t number, other; };
 struct search {
     const struct problem *problem;
     const struct solve_settings *settings;
-    const volatile int *stop;
+    struct watch watch;
     volatile int *told;                 // shared with the workers
-    double begin_s, told_s, shown_s;
+    double told_s, shown_s;
     int64_t shown_bound_ns;             // the best bound that was told so far
     struct layouts *layouts;
     struct space_limits limits;
@@ -56,11 +57,7 @@ struct search {
     struct arena *arena;
 };
 
-static bool should_stop(const struct search *s)
-{
-    if (s->stop && *s->stop) return true;
-    return s->settings->time_limit_s > 0 && clock_s() - s->begin_s > s->settings->time_limit_s;
-}
+static bool should_stop(const struct search *s) { return watch_is_over(&s->watch); }
 
 // Asked by the pool: the workers are told first, and given a while.
 static bool pool_should_stop(void *search)
@@ -106,7 +103,7 @@ static void report_now(struct search *s)
     s->shown_s = clock_s();
     s->shown_bound_ns = bound_stated(bound_ns, best_known_ns(s), s->shown_bound_ns);
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "%.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->begin_s, plan,
+    fprintf(stderr, "%8.1f s  plan %s  bound %.9f s  layouts %d solved, %d in line, %lld behind\n", s->shown_s - s->watch.begin_s, plan,
             (double)s->shown_bound_ns / 1e9, s->looked_at_count, s->queue.count, (long long)(s->order_count - s->order_next));
 }
 
@@ -126,7 +123,7 @@ static void report_scan(struct search *s, const char *text)
     char plan[64] = "no plan yet";
     if (!reports(s)) return;
     if (best_known_ns(s)) snprintf(plan, sizeof plan, "plan %.9f s", (double)best_known_ns(s) / 1e9);
-    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", clock_s() - s->begin_s, plan, text);
+    fprintf(stderr, "%8.1f s  %s  no bound yet  %s\n", watch_elapsed_s(&s->watch), plan, text);
 }
 
 // ---- scanning
@@ -303,11 +300,7 @@ static bool sharpen_round(struct search *s)
 
 static void follow(struct search *s, const struct candidate *c, const struct candidate *other)
 {
-    if (s->follower_count == s->follower_capacity) {
-        int capacity = 2 * s->follower_capacity + 256;
-        s->followers = arena_grow(s->arena, s->followers, (size_t)s->follower_count, (size_t)capacity, sizeof *s->followers);
-        s->follower_capacity = capacity;
-    }
+    GROW(s->arena, s->followers, s->follower_count, s->follower_capacity, 256);
     assert(c->number != other->number);
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
@@ -322,22 +315,14 @@ static const struct candidate *better_known(struct search *s, const struct price
 
 static void note_looked_at(struct search *s, struct candidate *c, const struct priced *priced)
 {
-    if (s->looked_at_count == s->looked_at_capacity) {
-        int capacity = 2 * s->looked_at_capacity + 256;
-        s->looked_at = arena_grow(s->arena, s->looked_at, (size_t)s->looked_at_count, (size_t)capacity, sizeof *s->looked_at);
-        s->looked_at_capacity = capacity;
-    }
+    GROW(s->arena, s->looked_at, s->looked_at_count, s->looked_at_capacity, 256);
     assert(priced->stage_count > 0);
     s->looked_at[s->looked_at_count++] = (struct looked_at){c, priced};
 }
 
 static void note_work(struct search *s, int64_t number, int64_t iteration_ns, int64_t other, int64_t boxes)
 {
-    if (s->work_count == s->work_capacity) {
-        int capacity = 2 * s->work_capacity + 256;
-        s->work = arena_grow(s->arena, s->work, (size_t)s->work_count, (size_t)capacity, sizeof *s->work);
-        s->work_capacity = capacity;
-    }
+    GROW(s->arena, s->work, s->work_count, s->work_capacity, 256);
     assert(number >= 0 && number < s->layouts->count && other != number);
     s->work[s->work_count++] = (struct layouts_work){number, iteration_ns, other, boxes};
 }
@@ -406,7 +391,7 @@ static double seconds_left(const struct search *s)
 {
     double limit = s->settings->time_limit_s;
     if (limit <= 0) return 0;
-    double left = limit - (clock_s() - s->begin_s);
+    double left = limit - watch_elapsed_s(&s->watch);
     return left > 0.05 ? left : 0.05;
 }
 
@@ -653,7 +638,7 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
     plan->seed = s->settings->seed;
     plan->gap_asked = s->settings->gap;
     plan->effort = s->effort;
-    plan->effort.seconds = clock_s() - s->begin_s;
+    plan->effort.seconds = watch_elapsed_s(&s->watch);
     plan->bound_ns = least_ns == INT64_MAX ? 0 : least_ns;
     r->solved.sidelined = s->sidelined;
     r->solved.finished = least_ns >= closing_ns(s);
@@ -725,7 +710,7 @@ static enum status begin(struct search *s, struct layouts_result *r, struct erro
 enum status layouts_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings,
                            const volatile int *stop, struct arena *arena, struct error *err)
 {
-    struct search s = {.problem = problem, .settings = settings, .stop = stop, .begin_s = clock_s(), .best_number = -1, .arena = arena};
+    struct search s = {.problem = problem, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .best_number = -1, .arena = arena};
     *r = (struct layouts_result){0};
     TRY(problem_check(problem, err));
     TRY(begin(&s, r, err));

@@ -2,9 +2,8 @@
 // plan may choose (groups, options, slices) the least is kept.
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/layouts/bound.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t of_slices(const int64_t *prices, const struct priced *p, int group)
 {

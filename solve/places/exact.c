@@ -5,9 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/places/internal.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 enum { UNITS_MAX = 128 };           // of micro-batches of a replica: each has a graph of its own
 

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/boxes/dynamic.h"
 #include "solve/places/joint.h"
@@ -22,8 +23,6 @@ struct joint {
     unsigned char *before;
     int *chain;                 // [hops + 1]: nodes of the least chain
 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // ---- what a link takes beyond the least, weighted
 

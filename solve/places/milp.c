@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "formulate/placed/program.h"
 #include "solve/tree/lp.h"
 #include "solve/places/internal.h"
@@ -29,11 +30,7 @@ static int add_path(struct milp_work *w, const int *counts)
     size_t size = (size_t)w->program.symbols + 1;
     for (int i = 0; i < w->path_count; i++)
         if (!memcmp(w->paths + (size_t)i * size, counts, size * sizeof *counts)) return w->first_path_row + i * w->program.replicas;
-    if (w->path_count == w->path_capacity) {
-        int capacity = 2 * w->path_capacity + 64;
-        w->paths = arena_grow(w->arena, w->paths, (size_t)w->path_count, (size_t)capacity, size * sizeof *counts);
-        w->path_capacity = capacity;
-    }
+    GROW_ROWS(w->arena, w->paths, w->path_count, w->path_capacity, 64, size * sizeof *counts);
     memcpy(w->paths + (size_t)w->path_count * size, counts, size * sizeof *counts);
     for (int replica = 0; replica < w->program.replicas; replica++) placed_program_add_path(&w->program, counts, replica);
     return w->first_path_row + w->path_count++ * w->program.replicas;

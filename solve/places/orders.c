@@ -5,10 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/places/internal.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Of one stage: what its sync takes of each replica, order by order.
 struct orders { int stage, count, capacity; int64_t *syncs; int *rings; };

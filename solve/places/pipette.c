@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "data/results/bound.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
@@ -21,8 +22,6 @@ struct rows {
     struct solving *solving;
     struct arena *arena;
 };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static void find_choices(struct rows *r, const struct placed *p)
 {
@@ -159,7 +158,7 @@ static void put_objective(struct plan *plan, const struct rows *r, struct arena 
 enum status placed_solve_pipette(struct solve_result *r, const struct priced *priced, const struct solve_settings *settings,
                                  const volatile int *stop, struct arena *arena, struct error *err)
 {
-    struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
+    struct solving s = {.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     struct rows rows = {.priced = priced, .prices = priced->places->pipette, .length = priced->rank_count, .solving = &s, .arena = arena};
     struct schedule_request request = schedule_request_of(priced);
     struct plan *plan = &r->plan;
@@ -184,7 +183,7 @@ enum status placed_solve_pipette(struct solve_result *r, const struct priced *pr
     plan->objective = OBJECTIVE_PIPETTE;
     plan->seed = settings->seed;
     plan->gap_asked = settings->gap;
-    plan->effort.seconds = clock_s() - s.begin_s;
+    plan->effort.seconds = watch_elapsed_s(&s.watch);
     if (plan->stage_count && plan_gap(plan) > settings->gap) plan->outcome = OUTCOME_OPEN;
     r->finished = plan->outcome == OUTCOME_OPTIMAL || plan->outcome == OUTCOME_INFEASIBLE;
     return OK;

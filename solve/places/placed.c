@@ -4,10 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // ---- time
 

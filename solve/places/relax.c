@@ -4,11 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // What links are told apart by: the sync of a mean stage, uncompressed. CHAIN_NONE: nothing joins the pair.
 static int64_t weight_of(const struct priced *p, size_t link)

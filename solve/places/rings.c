@@ -2,10 +2,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/places/internal.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static size_t pair_of(const struct placed *p, int from, int to) { return (size_t)from * (size_t)p->nodes + (size_t)to; }
 

@@ -157,7 +157,7 @@ static int64_t wanted_ns(const struct solving *s, const struct placed_plan *best
 // Replicas with unlike numbers of micro-batches: all of few placements, else a bound by sharing out.
 static enum status prove_uneven(struct solving *s, struct placed *p, const struct priced *relaxed, struct placed_plan *best, int64_t *bound_ns, struct error *err)
 {
-    const struct placed_share_settings settings = {s->settings, s->settings->time_limit_s * share_for_part, s->stop, solving_should_stop, s};
+    const struct placed_share_settings settings = {s->settings, s->settings->time_limit_s * share_for_part, s->watch.stop, solving_should_stop, s};
     bool few = p->replicas * p->ranks <= FEW_PLACES;
     if (!few && best->time_ns < INT64_MAX) TRY(placed_share(p, relaxed, wanted_ns(s, best), bound_ns, &settings, s->arena, err));
     if (best->time_ns < INT64_MAX && *bound_ns >= wanted_ns(s, best)) return OK;
@@ -173,10 +173,10 @@ static enum status prove_single(struct solving *s, struct placed *p, const struc
     enum { WORTH = 75 };
     struct solve_settings settings = *s->settings;
     settings.boxes_max = effort->tree == INT64_MAX ? 0 : effort->tree / WORTH;
-    if (settings.time_limit_s > 0) settings.time_limit_s = share_for_single * (settings.time_limit_s - (clock_s() - s->begin_s));
+    if (settings.time_limit_s > 0) settings.time_limit_s = share_for_single * (settings.time_limit_s - watch_elapsed_s(&s->watch));
     if (s->settings->time_limit_s > 0 && settings.time_limit_s <= 0) return OK;
     struct solve_evidence *evidence = NULL;
-    TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->stop, s->arena, err));
+    TRY(placed_single(p, best, bound_ns, &evidence, &settings, s->watch.stop, s->arena, err));
     if (!evidence) return OK;
     r->evidence = evidence;
     r->evidence_by_nodes = true;
@@ -191,7 +191,7 @@ static void search_on(struct solving *s, struct placed *p, struct placed_plan *b
     struct placed_settings settings = *search;
     if (!placed_search(p, best, chosen, &settings, s->arena)) return;
     settings.start = &from;
-    while (best->time_ns > enough_ns && limit_s > 0 && clock_s() - s->begin_s < share * limit_s && !solving_should_stop(s)) {
+    while (best->time_ns > enough_ns && limit_s > 0 && watch_elapsed_s(&s->watch) < share * limit_s && !solving_should_stop(s)) {
         settings.seed++;
         placed_plan_copy(p, &from, best);
         if (placed_search(p, &found, chosen, &settings, s->arena) && found.time_ns < best->time_ns) placed_plan_copy(p, best, &found);
@@ -202,7 +202,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
                               const struct placed_effort *effort, const volatile int *stop, struct arena *arena, struct error *err)
 {
     if (priced->objective == OBJECTIVE_PIPETTE) return placed_solve_pipette(r, priced, settings, stop, arena, err);
-    struct solving s = {.priced = priced, .settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
+    struct solving s = {.priced = priced, .settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     struct solve_settings relaxed = *settings;
     struct solve_result first;
     struct priced *groups = TAKE(arena, 1, struct priced);
@@ -274,7 +274,7 @@ enum status placed_solve_with(struct solve_result *r, const struct priced *price
     r->plan.bound_ns = bound_stated(bound_ns, value_ns, first.plan.stage_count ? first.plan.bound_ns : 0);
     r->plan.seed = settings->seed;
     r->plan.effort = first.plan.effort;
-    r->plan.effort.seconds = clock_s() - s.begin_s;
+    r->plan.effort.seconds = watch_elapsed_s(&s.watch);
     r->plan.outcome = plan_gap(&r->plan) <= settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     r->finished = r->plan.outcome == OUTCOME_OPTIMAL;
     return OK;

@@ -136,10 +136,10 @@ static enum status solve_one(struct placed_space *s, struct placed_layout *c, co
     struct solve_result r = {0};
     int64_t closing = closing_ns(s);
     if (s->r->solved.plan.stage_count) settings.cutoff_ns = closing;
-    if (settings.time_limit_s > 0) settings.time_limit_s = fmax(0.01, settings.time_limit_s - (clock_s() - s->clock.begin_s));
+    if (settings.time_limit_s > 0) settings.time_limit_s = fmax(0.01, settings.time_limit_s - watch_elapsed_s(&s->clock.watch));
     *one = problem_with_layout(s->problem, &c->layout);
     TRY(price_problem(priced, one, s->work, err));
-    TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.stop, s->work, err));
+    TRY(placed_solve_with(&r, priced, &settings, NULL, effort, s->clock.watch.stop, s->work, err));
     bool infeasible = r.plan.outcome == OUTCOME_INFEASIBLE && !r.cut_off, better = r.plan.stage_count && r.plan.iteration_ns < closing_ns(s);
     int64_t bound_ns = r.plan.bound_ns > c->bound_ns ? r.plan.bound_ns : c->bound_ns;
     note_work(s, c, &r.plan);
@@ -204,7 +204,7 @@ static void finish(struct placed_space *s)
     s->r->solved.finished = least >= closing_ns(s);
     plan->gap_asked = s->clock.settings->gap;
     plan->effort.boxes = s->boxes;
-    plan->effort.seconds = clock_s() - s->clock.begin_s;
+    plan->effort.seconds = watch_elapsed_s(&s->clock.watch);
     plan->bound_ns = least == INT64_MAX ? 0 : least;
     if (plan->stage_count) {
         if (plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
@@ -221,8 +221,6 @@ static void finish(struct placed_space *s)
     if (!plan->stage_count) l->chosen = -1;
 }
 
-static void close_work(void *work) { arena_close(work); }
-
 enum status placed_space_search(struct layouts_result *r, const struct problem *problem, const struct solve_settings *settings, const volatile int *stop,
                                 struct arena *arena, struct error *err)
 {
@@ -231,10 +229,8 @@ enum status placed_space_search(struct layouts_result *r, const struct problem *
     if (problem->job.objective != OBJECTIVE_ITERATION_TIME)
         return fail(err, BAD_INPUT, "%s: space: on a cluster with places expected the objective \"iteration_time\", found \"%s\"",
                     problem->job.document.path ? problem->job.document.path : "job", objective_names[problem->job.objective]);
-    s.work = TAKE(arena, 1, struct arena);
-    arena_open(s.work, arena->exit);
-    arena_defer(arena, close_work, s.work);
-    s.clock = (struct solving){.settings = settings, .stop = stop, .begin_s = clock_s(), .arena = arena};
+    s.work = arena_open_within(arena);
+    s.clock = (struct solving){.settings = settings, .watch = watch_begin(stop, settings->time_limit_s), .arena = arena};
     *r = (struct layouts_result){0};
     r->layouts = (struct layouts){.name = problem->name, .base = problem->job.layout, .space = problem->job.space, .devices = limits.devices,
                                   .global_batch = problem->job.global_batch, .sequence = problem->job.sequence, .layers = problem->model.layer_count,

@@ -6,6 +6,9 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/grow.h"
+#include "data/base/heap.h"
+#include "data/base/least.h"
 #include "solve/boxes/search.h"
 #include "solve/places/tree.h"
 #include "solve/places/view.h"
@@ -28,9 +31,6 @@ struct place_tree {
     int64_t ended_ns;                   // the least bound of what is closed
     struct arena *arena, *scratch;
 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 #define NEVER_NS (INT64_MAX / 4)        // above every time
 
@@ -108,30 +108,12 @@ static bool goes_before(const struct part *a, const struct part *b)
     return a->depth != b->depth ? a->depth > b->depth : a->number < b->number;
 }
 
+HEAP(heap, struct part, goes_before)
+
 static void push(struct place_tree *t, struct part x)
 {
-    if (t->open == t->capacity) {
-        int capacity = 2 * t->capacity + 256;
-        t->heap = arena_grow(t->arena, t->heap, (size_t)t->open, (size_t)capacity, sizeof *t->heap);
-        t->capacity = capacity;
-    }
-    int i = t->open++;
-    for (; i > 0 && goes_before(&x, &t->heap[(i - 1) / 2]); i = (i - 1) / 2) t->heap[i] = t->heap[(i - 1) / 2];
-    t->heap[i] = x;
-}
-
-static struct part pop(struct place_tree *t)
-{
-    struct part top = t->heap[0], last = t->heap[--t->open];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < t->open; i = c) {
-        if (c + 1 < t->open && goes_before(&t->heap[c + 1], &t->heap[c])) c++;
-        if (!goes_before(&t->heap[c], &last)) break;
-        t->heap[i] = t->heap[c];
-    }
-    t->heap[i] = last;
-    assert(!t->open || !goes_before(&t->heap[0], &top));       // bounds come in order
-    return top;
+    GROW(t->arena, t->heap, t->open, t->capacity, 256);
+    heap_push(t->heap, &t->open, &x);
 }
 
 // ---- a part as it stands
@@ -313,14 +295,10 @@ static void close_part(struct place_tree *t, const struct part *x)
     }
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns, const struct placed_tree_settings *settings, struct arena *arena)
 {
     struct place_tree t = {.p = p, .settings = settings, .best = best, .places = p->replicas * p->ranks, .given_up_ns = INT64_MAX, .ended_ns = INT64_MAX, .arena = arena};
-    t.scratch = TAKE(arena, 1, struct arena);
-    arena_open(t.scratch, arena->exit);
-    arena_defer(arena, close_scratch, t.scratch);
+    t.scratch = arena_open_within(arena);
     t.now = placed_plan_empty(p, arena);
     t.left = TAKE(arena, p->nodes, int);
     t.views = placed_views_open(p, arena);
@@ -329,7 +307,7 @@ int64_t placed_tree(struct placed *p, struct placed_plan *best, int64_t bound_ns
     for (int i = 0; i < t.places; i++) node[i] = -1;
     push(&t, (struct part){bound_ns, 0, t.numbered++, node});
     while (t.open && t.heap[0].bound_ns < closing_ns(&t) && !is_over(&t)) {
-        struct part x = pop(&t);
+        struct part x = heap_pop(t.heap, &t.open);
         close_part(&t, &x);
     }
     int64_t proven = smaller(smaller(best->time_ns, t.ended_ns), smaller(t.given_up_ns, NEVER_NS));

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/chains/chains.h"
 #include "solve/places/joint.h"
 #include "solve/places/view.h"
@@ -14,9 +15,6 @@ struct placed_views {
     int64_t **sync_floor;       // [stage][choice]: over the best of all rings
     size_t links;
 };
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // ---- syncs by link
 

@@ -1,16 +1,14 @@
 #include "solve/process/message.h"
 
+#include "data/base/grow.h"
+
 #include <string.h>
 
 void message_begin(struct message *m, struct arena *arena) { *m = (struct message){.arena = arena}; }
 
 void message_put(struct message *m, const void *bytes, size_t size)
 {
-    if (m->used + size > m->capacity) {
-        size_t capacity = 2 * (m->used + size) + 1024;
-        m->bytes = arena_grow(m->arena, m->bytes, m->used, capacity, 1);
-        m->capacity = capacity;
-    }
+    GROW_BYTES(m->arena, m->bytes, m->used, size, m->capacity);
     if (size) memcpy(m->bytes + m->used, bytes, size);
     m->used += size;
 }

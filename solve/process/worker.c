@@ -1,5 +1,8 @@
 #include "solve/process/worker.h"
 
+#include "data/base/grow.h"
+#include "data/base/watch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct worker {
@@ -30,13 +32,6 @@ struct worker_pool {
     int told_count, told_capacity;
     struct arena *arena;
 };
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool write_all(int file, const char *bytes, size_t size)
 {
@@ -171,11 +166,7 @@ void worker_pool_close(struct worker_pool *pool)
 
 void worker_pool_tell(struct worker_pool *pool, const struct message *message)
 {
-    if (pool->told_count == pool->told_capacity) {
-        int capacity = 2 * pool->told_capacity + 64;
-        pool->told = arena_grow(pool->arena, pool->told, (size_t)pool->told_count, (size_t)capacity, sizeof(struct message *));
-        pool->told_capacity = capacity;
-    }
+    GROW(pool->arena, pool->told, pool->told_count, pool->told_capacity, 64);
     pool->told[pool->told_count++] = message;
 }
 
@@ -189,7 +180,7 @@ static bool hand_out(struct worker_pool *pool, struct worker *w, const struct me
     if (!w->process && !start_worker(pool, w)) return false;
     w->request = index;
     w->have = 0;
-    w->since_s = now_s();
+    w->since_s = clock_s();
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
     sigaction(SIGPIPE, &ignore, &before);
     bool sent = true;
@@ -250,7 +241,7 @@ bool worker_pool_run(struct worker_pool *pool, struct message *requests, int cou
             struct worker *w = &pool->workers[i];
             if (w->request < 0) continue;
             int state = files[i].revents ? take_in(w, pool->arena) : 0;
-            bool silent = pool->settings.silence_limit_s > 0 && now_s() - w->since_s > pool->settings.silence_limit_s;
+            bool silent = pool->settings.silence_limit_s > 0 && clock_s() - w->since_s > pool->settings.silence_limit_s;
             if (!state && !silent) continue;
             if (state <= 0) *why = silent ? "a worker process hung" : "a worker process died";
             settle_answer(w, answers, state > 0, arena);

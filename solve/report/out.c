@@ -1,6 +1,8 @@
 // Text, quantities and tables of the reports.
 #include "solve/report/out.h"
 
+#include "data/base/grow.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -21,12 +23,7 @@ void report_print(struct report_out *out, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     assert(length >= 0);
-    size_t need = out->length + (size_t)length + 1;
-    if (need > out->capacity) {
-        size_t capacity = 2 * out->capacity + need + 1024;
-        out->text = arena_grow(out->arena, out->text, out->length, capacity, 1);
-        out->capacity = capacity;
-    }
+    GROW_BYTES(out->arena, out->text, out->length, (size_t)length, out->capacity);
     vsnprintf(out->text + out->length, (size_t)length + 1, format, again);
     va_end(again);
     out->length += (size_t)length;
@@ -67,11 +64,7 @@ void report_table_begin(struct report_table *t, const char *const *headings, con
 
 void report_cell(struct report_table *t, const char *text)
 {
-    if (t->cell_count == t->cell_capacity) {
-        int capacity = 2 * t->cell_capacity + 64;
-        t->cells = arena_grow(t->arena, t->cells, (size_t)t->cell_count, (size_t)capacity, sizeof *t->cells);
-        t->cell_capacity = capacity;
-    }
+    GROW(t->arena, t->cells, t->cell_count, t->cell_capacity, 64);
     t->cells[t->cell_count++] = text;
 }
 

@@ -1,5 +1,7 @@
 #include "solve/tree/box.h"
 
+#include "data/base/grow.h"
+
 #include <string.h>
 
 static uint64_t *copy_bits(const uint64_t *bits, const struct program *p, struct arena *arena)
@@ -8,7 +10,6 @@ static uint64_t *copy_bits(const uint64_t *bits, const struct program *p, struct
     memcpy(copy, bits, (size_t)box_words(p) * sizeof *copy);
     return copy;
 }
-
 
 int box_allowed_count(const struct box *b, const struct program *p, int stage)
 {
@@ -88,11 +89,7 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
 
 struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b, const struct program *p, struct arena *arena)
 {
-    if (list->count == list->capacity) {
-        int capacity = 2 * list->capacity + 64;
-        list->items = arena_grow(arena, list->items, (size_t)list->count, (size_t)capacity, sizeof *list->items);
-        list->capacity = capacity;
-    }
+    GROW(arena, list->items, list->count, list->capacity, 64);
     struct record *r = &list->items[list->count++];
     *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .ample = b->ample, .allowed = copy_bits(b->allowed, p, arena)};
     return r;

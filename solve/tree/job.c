@@ -3,15 +3,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/tree/node.h"
 
 static void push(struct subtree *t, const struct box *box)
 {
-    if (t->stack_count == t->stack_capacity) {
-        int capacity = 2 * t->stack_capacity + 64;
-        t->stack = arena_grow(t->arena, t->stack, (size_t)t->stack_count, (size_t)capacity, sizeof *t->stack);
-        t->stack_capacity = capacity;
-    }
+    GROW(t->arena, t->stack, t->stack_count, t->stack_capacity, 64);
     t->stack[t->stack_count++] = *box;
 }
 
@@ -31,11 +28,7 @@ static void note_plan(struct subtree *t, const int *chosen)
     int stages = t->program->stage_count;
     int64_t time_ns = program_time(t->program, chosen);
     if (time_ns < 0 || time_ns >= t->best_ns) return;
-    if (r->plan_count == r->plan_capacity) {
-        int capacity = 2 * r->plan_capacity + 4;
-        r->plans = arena_grow(t->arena, r->plans, (size_t)r->plan_count, (size_t)capacity, sizeof *r->plans);
-        r->plan_capacity = capacity;
-    }
+    GROW(t->arena, r->plans, r->plan_count, r->plan_capacity, 4);
     r->plans[r->plan_count].chosen = arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
     r->plans[r->plan_count++].time_ns = time_ns;
     if (!t->job->keep_target) set_target(t, time_ns);

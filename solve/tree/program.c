@@ -1,5 +1,7 @@
 #include "solve/tree/program.h"
 
+#include "data/base/grow.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -69,12 +71,9 @@ int program_add_path(struct program *p, const int *counts, bool *is_new)
     *is_new = false;
     for (int i = 0; i < p->path_count; i++)
         if (p->path_hashes[i] == hash && !memcmp(p->paths + (size_t)i * n, counts, n * sizeof *counts)) return p->first_path_row + i;
-    if (p->path_count == p->path_capacity) {
-        int capacity = 2 * p->path_capacity + 256;
-        p->paths = arena_grow(p->arena, p->paths, (size_t)p->path_count, (size_t)capacity, n * sizeof *counts);
-        p->path_hashes = arena_grow(p->arena, p->path_hashes, (size_t)p->path_count, (size_t)capacity, sizeof hash);
-        p->path_capacity = capacity;
-    }
+    int capacity = p->path_capacity;
+    GROW(p->arena, p->path_hashes, p->path_count, capacity, 256);
+    GROW_ROWS(p->arena, p->paths, p->path_count, p->path_capacity, 256, n * sizeof *counts);
     memcpy(p->paths + (size_t)p->path_count * n, counts, n * sizeof *counts);
     p->path_hashes[p->path_count++] = hash;
     *is_new = true;

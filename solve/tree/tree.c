@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/grow.h"
+#include "data/base/heap.h"
 #include "solve/process/worker.h"
 
 // A round long enough to feed a few processes, jobs short enough to be fair. Constants: they decide the answer's path.
@@ -26,32 +28,13 @@ static bool goes_before(const struct box *a, const struct box *b)
     return a->bound_ns != b->bound_ns ? a->bound_ns < b->bound_ns : a->number < b->number;
 }
 
+HEAP(heap, struct box, goes_before)
+
 static void push(struct tree *t, const struct box *box, struct arena *arena)
 {
-    if (t->open_count == t->open_capacity) {
-        int capacity = 2 * t->open_capacity + 256;
-        t->open = arena_grow(arena, t->open, (size_t)t->open_count, (size_t)capacity, sizeof *t->open);
-        t->open_capacity = capacity;
-    }
+    GROW(arena, t->open, t->open_count, t->open_capacity, 256);
     assert(box->bound_ns >= 0 && box->number >= 0 && box->number < t->next_number);
-    int i = t->open_count++;
-    for (; i > 0 && goes_before(box, &t->open[(i - 1) / 2]); i = (i - 1) / 2) t->open[i] = t->open[(i - 1) / 2];
-    t->open[i] = *box;
-}
-
-static struct box pop(struct tree *t)
-{
-    assert(t->open_count > 0);
-    struct box top = t->open[0], last = t->open[--t->open_count];
-    int i = 0;
-    for (int c; (c = 2 * i + 1) < t->open_count; i = c) {
-        if (c + 1 < t->open_count && goes_before(&t->open[c + 1], &t->open[c])) c++;
-        if (!goes_before(&t->open[c], &last)) break;
-        t->open[i] = t->open[c];
-    }
-    t->open[i] = last;
-    assert(!t->open_count || t->open[0].bound_ns >= top.bound_ns);
-    return top;
+    heap_push(t->open, &t->open_count, box);
 }
 
 // ---- plans
@@ -115,11 +98,7 @@ static struct record *keep_record(struct tree *t, const struct record *r, struct
 {
     assert(ended_ns(r) >= 0);
     if (ended_ns(r) < t->ended_ns) t->ended_ns = ended_ns(r);
-    if (t->records.count == t->records.capacity) {
-        int capacity = 2 * t->records.capacity + 256;
-        t->records.items = arena_grow(arena, t->records.items, (size_t)t->records.count, (size_t)capacity, sizeof *r);
-        t->records.capacity = capacity;
-    }
+    GROW(arena, t->records.items, t->records.count, t->records.capacity, 256);
     t->records.items[t->records.count] = *r;
     return &t->records.items[t->records.count++];
 }
@@ -227,7 +206,7 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
     bool failed[JOBS_PER_ROUND];
     int count = 0, known_rows = s->program->formulation->milp.row_count;
     while (count < job_limit && t->open_count) {
-        struct box box = pop(t);
+        struct box box = heap_pop(t->open, &t->open_count);
         tasks[count++] = (struct task){target_of(s), 0, box_limit, s->settings->plan_count > 1, s->settings->gap, s->settings->cutoff_ns, box};
     }
     bool done = run_tasks(s, tasks, count, results, failed);
@@ -268,7 +247,7 @@ static void close_inherited(struct search *s)
 {
     struct tree *t = s->tree;
     while (t->open_count && t->open[0].bound_ns >= closing_of(s)) {
-        struct box box = pop(t);
+        struct box box = heap_pop(t->open, &t->open_count);
         struct record_list list = {0};
         struct record *r = record_add(&list, RECORD_CLOSED, &box, s->program, s->arena);
         r->proof = box.proof;

@@ -3,19 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/certificate/vipr/internal.h"
 
 const struct claim vipr_absurd = {.sense = 'G', .right = 1};
 
 // ---- text
-
-static void ensure(struct vipr_text *t, size_t more)
-{
-    if (t->length + more < t->capacity) return;
-    size_t capacity = 2 * t->capacity + more + 4096;
-    t->text = arena_grow(t->arena, t->text, t->length, capacity, 1);
-    t->capacity = capacity;
-}
 
 void vipr_print(struct vipr_text *t, const char *format, ...)
 {
@@ -24,7 +17,7 @@ void vipr_print(struct vipr_text *t, const char *format, ...)
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    ensure(t, (size_t)length + 1);
+    GROW_BYTES(t->arena, t->text, t->length, (size_t)length, t->capacity);
     vsnprintf(t->text + t->length, (size_t)length + 1, format, again);
     va_end(again);
     t->length += (size_t)length;
@@ -38,7 +31,7 @@ void vipr_print_wide(struct vipr_text *t, wide value)
     do digits[--at] = (char)('0' + (int)(negative ? -(value % 10) : value % 10));
     while (value /= 10);
     if (negative) digits[--at] = '-';
-    ensure(t, sizeof digits);
+    GROW_BYTES(t->arena, t->text, t->length, sizeof digits, t->capacity);
     memcpy(t->text + t->length, digits + at, sizeof digits - (size_t)at);
     t->length += sizeof digits - (size_t)at;
 }
@@ -94,11 +87,7 @@ bool vipr_rests_on(const struct vipr_maker *m, int row, int assumption)
 static int open_line(struct vipr_maker *m, const struct claim *claim)
 {
     struct vipr_text *t = &m->lines;
-    if (m->line_count == m->line_capacity) {
-        int capacity = 2 * m->line_capacity + 256;
-        m->sets = arena_grow(m->arena, m->sets, (size_t)m->line_count, (size_t)capacity, sizeof *m->sets);
-        m->line_capacity = capacity;
-    }
+    GROW(m->arena, m->sets, m->line_count, m->line_capacity, 256);
     int row = m->constraint_count + m->line_count++;
     vipr_print(t, "d%d %c %lld ", row, claim->sense, (long long)claim->right);
     if (claim->objective) vipr_print(t, "OBJ");

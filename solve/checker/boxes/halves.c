@@ -4,6 +4,8 @@
 // the file.
 #include "solve/checker/boxes/halves.h"
 
+#include "data/base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,12 +67,7 @@ static void note_removed(struct check_halves *h, int stage, int number)
 
 static void note_narrowed(struct check_halves *h, int rank, struct check_span old)
 {
-    if (h->narrowed_count == h->narrowed_room) {
-        size_t room = 2 * h->narrowed_room + 64;
-        h->narrowed = arena_grow(h->arena, h->narrowed, h->narrowed_count, room,
-                                 sizeof *h->narrowed);
-        h->narrowed_room = room;
-    }
+    GROW(h->arena, h->narrowed, h->narrowed_count, h->narrowed_room, 64);
     h->narrowed[h->narrowed_count++] = (struct check_narrowed){rank, old};
 }
 
@@ -166,11 +163,7 @@ enum status check_split(struct check_halves *h, const struct check_property *q, 
         TRY(check_spend(p, h->choices->work, (uint64_t)h->choices->count[q->stage] + 1));
     *splits = separates(h, q);
     if (!*splits) return OK;
-    if (h->waiting_count == h->waiting_room) {
-        size_t room = 2 * h->waiting_room + 64;
-        h->waiting = arena_grow(h->arena, h->waiting, h->waiting_count, room, sizeof *h->waiting);
-        h->waiting_room = room;
-    }
+    GROW(h->arena, h->waiting, h->waiting_count, h->waiting_room, 64);
     h->waiting[h->waiting_count++] = (struct check_waiting){h->removed_count, h->narrowed_count,
                                                             *q};
     keep_half(h, q, true);

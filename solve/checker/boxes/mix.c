@@ -3,6 +3,7 @@
 // the least sum of both around it.
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/checker/boxes/mix_parts.h"
 
 // ---- the sides of boundaries and the classes of uses
@@ -30,11 +31,7 @@ static int find_class(struct check_mixer *m, int s, const struct check_choice *i
     int k = 0;
     while (k < t->class_count && !uses_alike(m, s, &items[t->class_choice[k]], &items[i])) k++;
     if (k < t->class_count) return k;
-    if (k == *room) {
-        *room = 2 * *room + 16;
-        t->class_choice = arena_grow(m->arena, t->class_choice, (size_t)k, (size_t)*room,
-                                     sizeof *t->class_choice);
-    }
+    GROW(m->arena, t->class_choice, k, *room, 16);
     t->class_choice[t->class_count++] = i;
     return k;
 }

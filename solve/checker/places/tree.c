@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "data/base/least.h"
 #include "solve/checker/choices.h"
 
 struct check_tree {
@@ -20,8 +21,6 @@ struct check_tree {
     struct arena *arena;
 };
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int pairs_of(const struct check_tree *t) { return t->x->node_count * t->x->node_count; }
 static int slots_of(const struct check_tree *t, int node)
 {

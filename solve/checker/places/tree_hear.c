@@ -120,18 +120,14 @@ static enum status read_tree_claims(const struct reader *r, const struct value *
     return OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 enum status check_hear_tree(struct check_result *result, const struct reader *r,
                             const struct value *places, const struct check_places *x,
                             uint64_t *work, struct arena *arena)
 {
-    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct arena *scratch = arena_open_within(arena);
     struct tree_hearing *h = TAKE(arena, 1, struct tree_hearing);
     struct check_tree *tree;
     const struct value *parts = value_get(places, "parts");
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
     TRY(read_tree_claims(r, places, result));
     TRY(value_expect(r, parts, "places.parts", VALUE_ARRAY));
     TRY(check_open_tree(&tree, x, r, work, arena));

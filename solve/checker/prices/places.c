@@ -1,5 +1,6 @@
 // Documents -> what the checker of placements takes. A price is the judge's, of a problem with two device groups, the ends of
 // the link that is asked for, as the judge hears a replica of a plan (solve/judge/places.c).
+#include "data/base/least.h"
 #include "solve/checker/prices/open.h"
 #include "solve/checker/prices/prices.h"
 #include "solve/judge/places.h"
@@ -112,8 +113,6 @@ static bool price_pair(void *context, int from, int to, bool *joined, struct che
 }
 
 // ---- rings
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 // Where GPUs of two kinds meet, each term is the slower one's.
 static bool price_link(void *context, int kind, int from, int to, bool *joined, struct check_ring_link *prices)

@@ -6,10 +6,8 @@
 //   turn      the rank's passes up to its last forward, that micro-batch to the last stage and back
 // All only rise with k, and a layer moved from the rank to those before it raises none. So, if the ranks take main layers in
 // order, as many each as T allows, they take at least as many as in any plan of time T: if some are left, no plan takes T.
+#include "data/base/least.h"
 #include "solve/checker/space/parts.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t pass(const struct check_terms *t) { return t->forward + t->backward + t->weight; }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/base/grow.h"
 #include "solve/checker/space/parts.h"
 
 enum { TURNS_LISTED = 1 << 22 };
@@ -105,11 +106,7 @@ enum status check_find_held(struct check_held_cache *c, const struct check_probl
     for (c->last = 0; c->last < c->count && !is_of(&c->entries[c->last], p);) c->last++;
     TRY(check_spend(p, c->work, (uint64_t)c->last));
     if (c->last < c->count) return *held = c->entries[c->last].held, OK;
-    if (c->count == c->capacity) {
-        int capacity = 2 * c->capacity + 256;
-        c->entries = arena_grow(c->arena, c->entries, (size_t)c->count, (size_t)capacity, sizeof *c->entries);
-        c->capacity = capacity;
-    }
+    GROW(c->arena, c->entries, c->count, c->capacity, 256);
     struct held_entry *e = &c->entries[c->count];
     *e = (struct held_entry){p->kind, p->ranks, p->turns, p->micro_batches, NULL};
     TRY(fill_entry(c, p, e));

@@ -1,10 +1,8 @@
 // Bytes of a rank that holds k main layers, at one moment of its schedule: what is always there, the micro-batches that its
 // stages hold then, the working memory of one layer. The least recomputation that makes them fit is a lower bound on every
 // plan's; where none does, no plan has k main layers there. Both only rise with k.
+#include "data/base/least.h"
 #include "solve/checker/space/parts.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 bool check_holds_first(const struct check_sketch *s, int rank) { return s->has_first && rank == check_rank_of(s->p, 0); }
 

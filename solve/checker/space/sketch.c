@@ -1,8 +1,7 @@
 // What the bounds read of a layout's tables: like layers together, and of what a plan may choose (groups, options, slices) the
 // least.
+#include "data/base/least.h"
 #include "solve/checker/space/parts.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static bool is_usable(const struct check_problem *p, int g) { return !p->groups[g].excluded && p->groups[g].slots > 0; }
 

@@ -294,18 +294,14 @@ static enum status hear(struct hearing *h, const struct check_text *certificate,
     return OK;
 }
 
-static void close_scratch(void *scratch) { arena_close(scratch); }
-
 enum status check_space_certificate(struct check_space_result *result, const struct check_text *certificate,
                                     const struct check_input *sources, int source_count, const struct check_space *space,
                                     const struct check_pricer pricers[2], uint64_t work_limit, struct arena *arena, struct error *err)
 {
     struct error why = {OK, ""};
     uint64_t left = work_limit;
-    struct arena *scratch = TAKE(arena, 1, struct arena);
+    struct arena *scratch = arena_open_within(arena);
     *result = (struct check_space_result){.proof = {.iteration_ns = -1, .bound_ns = -1}, .chosen = -1};
-    arena_open(scratch, arena->exit);
-    arena_defer(arena, close_scratch, scratch);
     struct hearing h = {.reader = {certificate->file, &why}, .space = space, .pricers = pricers, .result = result, .work = &left,
                         .arena = arena, .scratch = scratch};
     enum status status = hear(&h, certificate, sources, source_count);

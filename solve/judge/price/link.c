@@ -1,4 +1,5 @@
 // Links as the judge sees them (docs/FORMULAS.md, section 2): what joins the GPUs of a group, and two stages.
+#include "data/base/least.h"
 #include "solve/judge/price/verify_price.h"
 
 #include <math.h>
@@ -51,8 +52,6 @@ static struct joint network(const struct assay *a, const struct estimate *effici
     return best;
 }
 
-static int64_t at_most(int64_t x, int64_t limit) { return x < limit ? x : limit; }
-
 // A group's nodes among themselves: what is stated, else its NICs, and no more than a node passes on inside.
 static struct joint across_nodes(const struct assay *a, int group, int64_t streams, bool one_nic)
 {
@@ -73,14 +72,14 @@ struct joint judged_ring_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->collective <= per_node) return intra(a, group);
-    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), true);
+    return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), true);
 }
 
 struct joint judged_gradient_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->devices <= per_node) return intra(a, group);
-    return across_nodes(a, group, at_most(a->problem->job.layout.tensor, per_node), false);
+    return across_nodes(a, group, smaller(a->problem->job.layout.tensor, per_node), false);
 }
 
 struct joint judged_expert_link(const struct assay *a, int group)
@@ -88,14 +87,14 @@ struct joint judged_expert_link(const struct assay *a, int group)
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     int64_t together = (int64_t)layout_of(a)->tensor * layout_of(a)->expert;
     if (together <= per_node) return intra(a, group);
-    return across_nodes(a, group, at_most(together, per_node), true);
+    return across_nodes(a, group, smaller(together, per_node), true);
 }
 
 struct joint judged_pool_link(const struct assay *a, int group)
 {
     int64_t per_node = a->problem->cluster.groups[group].gpus_per_node;
     if (a->devices <= per_node) return intra(a, group);
-    return across_nodes(a, group, at_most(a->devices, per_node), true);
+    return across_nodes(a, group, smaller(a->devices, per_node), true);
 }
 
 struct joint judged_stage_link(const struct assay *a, int from, int to)
@@ -110,8 +109,8 @@ struct joint judged_stage_link(const struct assay *a, int from, int to)
             link.bytes_per_s = (long double)groups[from].intra.bytes_per_s * c->transfer_intra_efficiency.value;
         return link;
     }
-    return network(a, c->transfer_network_efficiency, from, to, at_most(a->devices, groups[from].gpus_per_node),
-                   at_most(a->devices, groups[to].gpus_per_node), true);
+    return network(a, c->transfer_network_efficiency, from, to, smaller(a->devices, groups[from].gpus_per_node),
+                   smaller(a->devices, groups[to].gpus_per_node), true);
 }
 
 // Ring: every rank sends and receives 2(r-1)/r of the bytes, in 2(r-1) steps.

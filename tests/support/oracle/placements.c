@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "data/base/least.h"
 #include "formulate/choices/choices.h"
 #include "tests/support/oracle/pipeline.h"
 
@@ -166,8 +167,6 @@ struct oracle {
 
 // For each stage the vectors of what its sync takes of each replica, over one order of its ring or another.
 struct rings { int64_t syncs[RINGS][PLACES]; int count; };
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int group_of(const struct oracle *o, int node) { return o->priced->places->nodes[node].group; }
 

@@ -1,0 +1,13 @@
+// The larger and the smaller of two.
+#ifndef PLUMBLINE_DATA_BASE_LEAST_H
+#define PLUMBLINE_DATA_BASE_LEAST_H
+
+#include <stdint.h>
+
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int larger_int(int a, int b) { return a > b ? a : b; }
+static inline int smaller_int(int a, int b) { return a < b ? a : b; }
+static inline double larger_double(double a, double b) { return a > b ? a : b; }
+
+#endif
