@@ -163,6 +163,7 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->claim_ns = smaller(ended_ns, NEVER_NS);
     s->ended_ns = smaller(s->ended_ns, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
+    assert(s->c->joint || a->found_ns >= box->bound_ns);        // no plan of it takes less than was proven before
     assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
@@ -242,6 +243,7 @@ static bool dive(struct box_search *s, struct open_box box)
         record_inherited(s, &box);
         s->ended_ns = smaller(s->ended_ns, box.bound_ns);
     }
+    assert(s->spare_count < s->capacity + 4);
     s->spare[s->spare_count++] = box.mask;
     return true;
 }
@@ -269,6 +271,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     struct arena *scratch = TAKE(arena, 1, struct arena);
     arena_open(scratch, arena->exit);
     arena_defer(arena, close_scratch, scratch);
+    assert(settings->target_ns > 0 && settings->gap >= 0 && settings->gap < 1 && settings->cutoff_ns >= 0);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
@@ -283,6 +286,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
     assert(!r->finished || r->bound_ns >= closing_ns(&s));
+    assert(!r->found_better || r->best_ns < settings->target_ns);
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
     struct box_proof *p = &r->proof;
