@@ -109,7 +109,6 @@ void box_closer_stop_when(struct box_closer *b, bool (*should_stop)(void *argume
 
 void box_closer_take_paths(struct box_closer *b, const int *counts, int count)
 {
-    assert(count >= 0);
     b->path_pool = arena_grow(b->arena, counts, (size_t)count, (size_t)count, (size_t)b->path_size * sizeof *counts);
     assert(count >= b->starting_count);         // those of the start keep their numbers
     b->path_count = b->path_capacity = count;
@@ -164,16 +163,14 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < path_count; i++) sum += weights[i];
-    assert(sum <= (int64_t)1 << WEIGHT_BITS);       // a convex combination, or less
     memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
     wide sum = 0;
     for (int i = 0; i < path_count; i++) {
-        assert(ids[i] >= 0 && ids[i] < b->path_count && weights[i] >= 0);
-        sum += (wide)weights[i] * path_laps(box_closer_path(b, ids[i]), b->symbols);
+        const int *path = box_closer_path(b, ids[i]);
+        assert(weights[i] >= 0);
+        sum += (wide)weights[i] * path_laps(path, b->symbols);
         for (int k = 0; k < b->symbols; k++)
-            b->coefficients[k] += weights[i] * box_closer_path(b, ids[i])[k];
+            b->coefficients[k] += weights[i] * path[k];
     }
     assert(sum <= (wide)1 << WEIGHT_BITS);      // what makes the mixture a bound
 }

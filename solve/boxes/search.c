@@ -271,7 +271,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     struct arena *scratch = TAKE(arena, 1, struct arena);
     arena_open(scratch, arena->exit);
     arena_defer(arena, close_scratch, scratch);
-    assert(settings->target_ns > 0 && settings->gap >= 0 && settings->gap < 1 && settings->cutoff_ns >= 0);
+    assert(settings->target_ns >= 0 && settings->gap >= 0 && settings->gap <= 1 && settings->cutoff_ns >= 0);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};

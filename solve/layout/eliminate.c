@@ -44,7 +44,7 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
                      struct arena *scratch, struct arena *arena)
 {
     int stages = c->priced->stage_count;
-    assert(target_ns > 0);
+    assert(target_ns >= 0);
     struct choice_box box = choice_box_whole(closer, scratch);
     int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0, left_ns = INT64_MAX;
     for (int s = 0; s < stages; s++) {

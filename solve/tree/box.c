@@ -1,5 +1,6 @@
 #include "solve/tree/box.h"
 
+#include <assert.h>
 #include <string.h>
 
 static uint64_t *copy_bits(const uint64_t *bits, const struct program *p, struct arena *arena)
@@ -59,9 +60,11 @@ void split_apply(struct box *first, struct box *second, const struct box *of, co
 {
     box_copy(first, of, p, arena);
     box_copy(second, of, p, arena);
+    assert(s->stage >= 0 && s->stage < p->stage_count);
     first->depth = second->depth = of->depth + 1;
     for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++)
         box_forbid(split_is_first(s, p, i) ? second : first, i);
+    assert(box_allowed_count(first, p, s->stage) + box_allowed_count(second, p, s->stage) == box_allowed_count(of, p, s->stage));
 }
 
 bool split_blindly(struct split *s, const struct box *b, const struct program *p)
@@ -82,6 +85,7 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
             return true;
         }
     }
+    assert(lowest >= 0 && passed == most);
     *s = (struct split){.stage = stage, .choice = lowest};
     return true;
 }
@@ -93,6 +97,7 @@ struct record *record_add(struct record_list *list, enum record_kind kind, const
         list->items = arena_grow(arena, list->items, (size_t)list->count, (size_t)capacity, sizeof *list->items);
         list->capacity = capacity;
     }
+    assert(b->number >= 0 && b->bound_ns >= 0);
     struct record *r = &list->items[list->count++];
     *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .ample = b->ample, .allowed = copy_bits(b->allowed, p, arena)};
     return r;
