@@ -29,6 +29,7 @@ struct box_search {
     bool by_ranks;
     struct open_box *heap;
     int open, capacity;
+    int64_t told_ns;                            // what was proven for the whole so far
     int64_t ended_ns;                           // the least bound of what has ended: boxes that are closed, and what left others
     bool **spare;                               // masks to be used again
     int spare_count, mask_count;
@@ -209,12 +210,14 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
 
 // What is proven for the whole: the least bound of the boxes that are open, of those that have ended and of what left them. Where
 // a gap is asked that is more than what they had to reach.
-static int64_t bound_of(const struct box_search *s, int64_t dived_ns)
+static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 {
     int64_t bound = smaller(smaller(s->r->best_ns, NEVER_NS), s->ended_ns);
     if (s->open)
         bound = smaller(bound, s->heap[0].bound_ns);
-    return smaller(bound, dived_ns);
+    bound = smaller(bound, dived_ns);
+    assert(bound >= s->told_ns);        // only boxes below what closes one are looked at, and nothing ends below that
+    return s->told_ns = bound;
 }
 
 static bool is_over(struct box_search *s)
