@@ -42,7 +42,10 @@ int layouts_reason(struct layouts *l, enum layout_fate fate, const char *text, s
 void layouts_count(struct layouts *l)
 {
     for (int i = 0; i < l->reason_count; i++) l->reasons[i].count = 0;
-    for (int64_t i = 0; i < l->count; i++) l->reasons[l->reason[i]].count++;
+    for (int64_t i = 0; i < l->count; i++) {
+        assert(l->reason[i] < l->reason_count);
+        l->reasons[l->reason[i]].count++;
+    }
 }
 
 static bool has_value(enum layout_fate fate) { return fate != FATE_REFUSED && fate != FATE_INFEASIBLE; }
@@ -230,6 +233,8 @@ static void put_numbers(struct json_writer *w, const struct layouts *l)
 enum status layouts_save(const struct layouts *l, const char *path, struct arena *arena, struct error *err)
 {
     struct json_writer w;
+    assert(l->chosen >= -1 && l->chosen < l->count);
+    assert(l->chosen < 0 || l->bound_ns <= l->iteration_ns);
     document_begin(&w, "plumbline.layouts", l->document.sources, l->document.source_count, arena);
     json_put_text(&w, "name", l->name);
     layout_put(&w, "layout", &l->base);

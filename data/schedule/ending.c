@@ -1,5 +1,7 @@
 // How an iteration ends: gradient syncs, embedding sync and optimizer steps behind the gradients; and, without a barrier,
 // how it is joined to the next one.
+#include <assert.h>
+
 #include "data/schedule/builder.h"
 
 struct ending {
@@ -101,6 +103,7 @@ static void make_carried(struct builder *b, const struct ending *e)
     for (int i = 0; i < s->stream_count; i++)
         if (s->streams[i].kind == STREAM_LINK)
             carry(b, s->streams[i].operations[s->streams[i].count - 1], s->streams[i].operations[0]);
+    assert(s->carried_count >= r->rank_count && s->carried_count <= 2 * r->rank_count + 2 + s->stream_count);
 }
 
 void make_ending(struct builder *b)

@@ -1,6 +1,8 @@
 // What a schedule sends. A message is up to five operations in series: overhead at its sender, a part that blocks both ends,
 // a part that occupies the link between two ranks, a pure delay, overhead at its receiver. All messages from one rank to
 // another share that direction's link, in the order in which their producer makes them.
+#include <assert.h>
+
 #include "data/schedule/builder.h"
 
 void make_compute(struct builder *b)
@@ -85,6 +87,7 @@ static void make_link_stream(struct builder *b, int from, int to)
         if (boundary < 0 || schedule_rank_of(r, t->pass == PASS_FORWARD ? stage + 1 : stage - 1) != to) continue;
         put_operation(stream, message_of(b, (int)t->pass, boundary, t->micro_batch, t->slice)[PART_LINK]);
     }
+    assert(stream->count == count);         // all that the receivers wait for is sent
 }
 
 // Messages go between neighbours of the ring of ranks.

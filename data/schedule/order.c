@@ -2,6 +2,7 @@
 // Kahn's algorithm: what nothing waits for comes first; ties in the order of the operations' numbers.
 #include "data/schedule/schedule.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 // Successors of every operation: next[first[i] .. first[i + 1]).
@@ -47,6 +48,7 @@ enum status schedule_order(const struct schedule *s, int *order, struct arena *a
     struct arena_mark mark = arena_set_mark(arena);
     struct successors e = find_successors(s, arena);
     int count = 0;
+    assert(s->operation_count > 0);
     for (int i = 0; i < s->operation_count; i++)
         if (!e.waits_for[i]) order[count++] = i;
     for (int done = 0; done < count; done++)

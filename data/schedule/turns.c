@@ -113,6 +113,7 @@ static void count_in_flight(struct builder *b, int rank, int *held)
         }
         if (ends) held[t->turn]--;
     }
+    for (int k = 0; k < r->virtual_stages; k++) assert(held[k] == 0);       // what came forward has been released
 }
 
 enum status make_turns(struct builder *b, struct error *err)

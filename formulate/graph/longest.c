@@ -104,6 +104,7 @@ static void sort_by_level(struct compiler *c, struct arena *arena)
     int *place = TAKE(arena, highest + 2, int);
     for (int i = 0; i < n; i++) place[c->level[i] + 1]++;
     for (int i = 0; i <= highest; i++) place[i + 1] += place[i];
+    assert(place[highest + 1] == n);
     for (int k = 0; k < n; k++) sorted[place[c->level[c->order[k]]]++] = c->order[k];
     c->order = sorted;
 }
@@ -111,7 +112,7 @@ static void sort_by_level(struct compiler *c, struct arena *arena)
 static int add_node(struct graph *g, int symbol, int plain, struct edge edge, int weighted, int weight, int operation)
 {
     int i = g->node_count++;
-    assert(plain >= 0 && plain <= i && weighted >= 0 && weighted <= i);     // predecessors come first
+    assert(plain >= 0 && plain < i && weighted >= 0 && weighted < i);     // predecessors come first
     assert(symbol >= 0 && symbol <= g->symbol_count && weight >= 0 && weight <= g->symbol_count);
     g->nodes[i] = (struct node){plain, weighted, (uint16_t)symbol, (uint16_t)weight};
     g->operation[i] = operation;
@@ -157,8 +158,8 @@ static void connect_inputs(struct compiler *c)
 {
     const struct schedule *s = c->schedule;
     struct graph *g = c->graph;
+    assert(g->input_count <= s->carried_count && (g->request.barrier || g->input_count > 0));
     g->carried_count = s->carried_count;
-    assert(g->input_count <= s->carried_count);
     for (int i = 0; i < s->carried_count; i++)
         g->carried[i] = (struct carried){c->node_of[s->carried[i].before], c->input[s->carried[i].after] - 1};
 }
@@ -181,7 +182,7 @@ static void make_nodes(struct compiler *c, struct arena *arena)
     g->last = TAKE(arena, n, int);
     for (int i = 0; i < n; i++)
         if (!c->is_followed[i]) g->last[g->last_count++] = c->node_of[i];
-    assert(n == 0 || g->last_count > 0);
+    assert(g->last_count > 0);
 }
 
 enum status graph_compile(struct graph **graph, const struct schedule *schedule, struct arena *arena, struct error *err)
@@ -205,6 +206,7 @@ enum status graph_compile(struct graph **graph, const struct schedule *schedule,
         .node_of = TAKE(arena, n, int),
     };
     TRY(schedule_order(schedule, c.order, arena, err));
+    assert(n > 0);
     find_predecessors(&c, arena);
     c.edges = TAKE(arena, c.first[n] + 2, struct edge);
     g->is_chains = has_only_chains(&c);
@@ -256,7 +258,7 @@ int64_t graph_longest(struct graph *g, const int64_t *durations, int *counts)
     if (!g->request.barrier) return graph_period(g, durations, counts);
     int at = walk(g, durations);
     int64_t length = g->end[at];
-    assert(length >= 0);
+    assert(length >= 0);        // no duration is negative, no sum overflows
     if (!counts) return length;
     memset(g->counts, 0, (size_t)g->symbol_count * sizeof *g->counts);
     path_memory_begin(g);

@@ -1,5 +1,6 @@
 // The operations of paths, for whoever has to show a path rather than use it: kept once for each distinct counts, which is
 // what the solver knows a path by.
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -73,6 +74,7 @@ static void grow_table(struct path_memory *m)
 {
     m->table_size *= 2;
     m->table = TAKE(m->arena, m->table_size, int);
+    assert((m->table_size & (m->table_size - 1)) == 0 && m->count < m->table_size);
     for (int i = 0; i < m->count; i++) m->table[slot_of(m, m->paths[i].counts)] = i + 1;
 }
 
@@ -82,6 +84,7 @@ static void add_path(struct path_memory *m, const int *counts, const int *operat
     GROW(m->arena, m->paths, m->count, m->capacity, 256);
     const int *copy = arena_grow(m->arena, counts, (size_t)m->stride, (size_t)m->stride, sizeof *counts);
     int slot = slot_of(m, counts);
+    assert(!m->table[slot] && operation_count >= 0);
     m->paths[m->count++] = (struct kept_path){copy, operations, operation_count};
     m->table[slot] = m->count;
     if (2 * m->count > m->table_size) grow_table(m);
@@ -92,6 +95,7 @@ void path_memory_end(struct graph *g, const int *counts)
     struct path_memory *m = g->memory;
     if (!m || m->table[slot_of(m, counts)]) return;
     int *operations = TAKE(m->arena, 2 * g->noted_count, int), operation_count = list_operations(g, operations);
+    assert(operation_count <= 2 * g->noted_count);
     add_path(m, counts, operations, operation_count);
 }
 

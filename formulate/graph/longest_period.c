@@ -62,7 +62,10 @@ static int find_cycle(const struct graph *g)
             at = p->from[at];
         }
         if (at < 0 || p->seen[at] != start + 1) continue;
-        for (int i = at; laps == 0 || i != at; i = p->from[i]) p->cycle[laps++] = i;
+        for (int i = at; laps == 0 || i != at; i = p->from[i]) {
+            assert(laps < g->input_count && p->from[i] >= 0);
+            p->cycle[laps++] = i;
+        }
         return laps;
     }
     return 0;
@@ -107,8 +110,9 @@ static void count_lap(struct graph *g, int from, int to, int *counts)
     int at = -1;
     for (int i = 0; i < g->carried_count; i++)
         if (g->carried[i].input == to && (at < 0 || p->end[g->carried[i].node] > p->end[at])) at = g->carried[i].node;
-    assert(at > 0);
+    assert(at > g->input_count || at == 1 + from);
     while (at != 1 + from) {
+        assert(at > g->input_count);        // no other input leads here
         const struct node *n = &g->nodes[at];
         bool over = p->end[n->weighted] + (wide)g->durations[n->weight] > p->end[n->plain];
         path_memory_note(g, at, over);
@@ -148,6 +152,14 @@ static struct ratio greatest_ratio(struct graph *g)
     return best;
 }
 
+// Counts x durations of the cycle at hand: its length.
+static int64_t counted_ns(const struct graph *g)
+{
+    int64_t sum = 0;
+    for (int k = 0; k < g->symbol_count; k++) sum += g->counts[k] * g->durations[k];
+    return sum;
+}
+
 int64_t graph_period(struct graph *g, const int64_t *durations, int *counts)
 {
     memcpy(g->durations, durations, (size_t)g->symbol_count * sizeof *durations);
@@ -157,6 +169,7 @@ int64_t graph_period(struct graph *g, const int64_t *durations, int *counts)
         path_memory_begin(g);
         for (int i = 0; i < r.laps; i++)
             count_lap(g, g->period->best_cycle[(i + 1) % r.laps], g->period->best_cycle[i], g->counts);
+        assert(counted_ns(g) == r.length);
         memcpy(counts, g->counts, (size_t)g->symbol_count * sizeof *counts);
         counts[g->symbol_count] = r.laps;
         path_memory_end(g, counts);

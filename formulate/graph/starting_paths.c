@@ -1,6 +1,7 @@
 // Starting rows: the critical paths when a window of neighbouring stages, or the transfers inside it, are made heavy.
 // They are the cycles F_a..F_b B_b..B_a whose mean is the period of 1F1B (docs/ARCHITECTURE.md 2); a solver without them
 // has to find each by a violated row.
+#include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static void open_pool(struct path_pool *pool, int stride, int most, struct arena
 {
     int size = 64;
     while (size < 2 * most) size *= 2;
+    assert(stride > 1 && most > 0);
     *pool = (struct path_pool){
         .table = TAKE(arena, size, int), .table_size = size, .stride = stride, .arena = arena};
 }
@@ -56,6 +58,7 @@ static void add_distinct(struct path_pool *pool, const int *counts)
     GROW_ROWS(pool->arena, pool->paths, pool->count, pool->capacity, 64, bytes);
     memcpy(pool->paths + (size_t)pool->count * (size_t)pool->stride, counts, bytes);
     pool->table[slot] = ++pool->count;
+    assert(2 * pool->count <= pool->table_size && counts[pool->stride - 1] >= 1);       // probing ends; laps
 }
 
 static void set_transfer(int64_t *durations, const struct schedule_request *r, int boundary, int part, int64_t value)
@@ -95,6 +98,7 @@ static bool is_inside(const struct window *w, const struct schedule_request *r, 
 static void weigh_window(int64_t *durations, const struct schedule_request *r, struct window w)
 {
     int stages = r->stage_count, part_total = 0;
+    assert(w.stage < stages && w.a >= 0 && w.a <= w.b && w.b < r->rank_count);
     for (int part = 0; part < PART_COUNT; part++) part_total += r->parts[part] * (part == PART_OVERHEAD ? 2 : 1);
     for (int s = 0; s < stages; s++) {
         bool inside = is_inside(&w, r, s), inner = inside && s + 1 < stages && is_inside(&w, r, s + 1);

@@ -1,4 +1,5 @@
 // The graphs of the layouts seen so far. They depend on the layout alone, and a table of runs has few of them.
+#include <assert.h>
 #include <string.h>
 
 #include "formulate/predict/internal.h"
@@ -40,6 +41,7 @@ struct kept_graph *predict_graph(struct predictor *p, const struct schedule_requ
     struct kept_graph *kept = TAKE(p->graphs, 1, struct kept_graph);
     if (schedule_build(&kept->schedule, request, p->graphs, err) != OK) return NULL;
     if (graph_compile(&kept->graph, &kept->schedule, p->graphs, err) != OK) return NULL;
+    assert(!p->kept[at] && p->kept_count <= KEPT_MAX / 2);
     p->kept[at] = kept;
     p->kept_count++;
     p->kept_operations += kept->schedule.operation_count;

@@ -3,6 +3,7 @@
 // where the balance lies. So the first answers are made up: around a plan in balance, as many layers more on one stage, taken
 // off the others in equal shares. They are no plans, and need not be: whatever weights the game finds, the dynamic programme
 // makes a bound of them. Twice, the second time closer, around the mean of the first.
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -132,6 +133,7 @@ static void put_atom(struct balance *k)
     for (int i = 0; i < b->symbols; i++)
         k->shift[i] = k->shift[i] > 0 ? k->shift[i] : 0;
     int at = game_add_plan(b->game, k->shift);
+    assert(at < 2 * b->stages + 1);         // the atoms' room
     memcpy(k->atom_layers + at * b->stages, k->shift_layers, bytes);
     memcpy(k->atom_full + at * b->stages, k->shift_full, bytes);
     for (int s = 0; s < b->stages; s++)
@@ -192,6 +194,7 @@ static void move_centre(struct balance *k)
 {
     struct box_closer *b = k->b;
     game_mean_durations(b->game, k->base);
+    assert(game_plan_count(b->game) > 0);
     memset(k->layers, 0, (size_t)b->stages * sizeof *k->layers);
     memset(k->full, 0, (size_t)b->stages * sizeof *k->full);
     for (int x = 0; x < game_plan_count(b->game); x++)
@@ -274,6 +277,15 @@ static const int *fullest_moment(const struct balance *k, int rank, const int *c
     return at;
 }
 
+// Whole numbers at a plan: the sum is exact.
+static double all_layers(const struct balance *k)
+{
+    double sum = 0;
+    for (int r = 0; r < k->ranks; r++)
+        sum += rank_layers(k, r);
+    return sum;
+}
+
 static void take_centre(struct balance *k, const int *chosen)
 {
     const struct choices *c = k->b->c;
@@ -288,6 +300,7 @@ static void take_centre(struct balance *k, const int *chosen)
             k->loses[s] = k->loses[s] || (k->box->allowed[s][i] && n < x->layer_count);
         }
     }
+    assert(all_layers(k) == c->priced->layer_count);
     for (int r = 0; r < k->ranks; r++)
         k->in_flight[r] = fullest_moment(k, r, chosen);
     choices_durations(c, chosen, k->base);

@@ -41,6 +41,7 @@ static struct box_closer *open_closer(const struct choices *c, struct graph *g, 
     struct box_closer *b = TAKE(arena, 1, struct box_closer);
     *b = (struct box_closer){.c = c, .g = g, .arena = arena, .stages = c->priced->stage_count, .symbols = graph_symbol_count(g),
                              .path_size = path_size(graph_symbol_count(g))};
+    assert(b->symbols == symbol_count(b->stages, c->priced->slice_count));      // choices and graph are of one layout
     b->counted = by_ranks ? dynamic_open_by_ranks(c, arena) : dynamic_open(c, CELLS_COUNTED, arena);
     b->priced = dynamic_is_by_ranks(b->counted) ? b->counted : dynamic_open(c, CELLS_PRICED, arena);
     int plans_max = PLANS_MAX + (dynamic_is_by_ranks(b->counted) ? 2 * b->stages + 1 : 0);
@@ -155,13 +156,16 @@ static void note_step(struct box_closer *b, struct box_answer *a, int path_count
 
 static void mix(struct box_closer *b, const int *ids, const int64_t *weights, int path_count)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < path_count; i++) sum += weights[i];
-    assert(sum <= (int64_t)1 << WEIGHT_BITS);       // a convex combination, or less
     memset(b->coefficients, 0, (size_t)b->symbols * sizeof *b->coefficients);
-    for (int i = 0; i < path_count; i++)
+    wide sum = 0;
+    for (int i = 0; i < path_count; i++) {
+        const int *path = box_closer_path(b, ids[i]);
+        assert(weights[i] >= 0);
+        sum += (wide)weights[i] * path_laps(path, b->symbols);
         for (int k = 0; k < b->symbols; k++)
-            b->coefficients[k] += weights[i] * box_closer_path(b, ids[i])[k];
+            b->coefficients[k] += weights[i] * path[k];
+    }
+    assert(sum <= (wide)1 << WEIGHT_BITS);      // what makes the mixture a bound
 }
 
 static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound_ns, int path_count, bool removed)
@@ -174,6 +178,14 @@ static void take_bound(struct box_closer *b, struct box_answer *a, int64_t bound
         b->last_only_raised = false;        // it stays: this one raises nothing
         note_step(b, a, path_count, true);
     }
+}
+
+static bool stands_in(const struct box_closer *b, bool *const *allowed, const int *chosen)
+{
+    bool all = true;
+    for (int s = 0; s < b->stages; s++)
+        all = all && allowed[s][chosen[s]];
+    return all;
 }
 
 static void note_removed(struct box_closer *b, int64_t bound_ns)
@@ -208,6 +220,7 @@ static int64_t solve_and_remove(struct box_closer *b, bool on_small_table, const
     *removed = 0;
     if (answer.bound_ns >= target_ns)
         return answer.bound_ns;
+    assert(stands_in(b, box->allowed, b->chosen));
     for (int s = 0; s < b->stages; s++)
         for (int i = 0; i < b->c->stages[s].count; i++)
             if (box->allowed[s][i] && b->through[s][i] >= target_ns) {
@@ -258,6 +271,7 @@ static int mix_towards_game(struct box_closer *b, int stalled)
         while (at < count && b->ids[at] != b->best_ids[i])
             at++;
         if (at == count) {
+            assert(count < 2 * WEIGHTS_MAX);
             b->ids[count] = b->best_ids[i];
             b->weights[count++] = 0;
         }
@@ -473,6 +487,8 @@ bool box_close(struct box_closer *b, const struct choice_box *box, int64_t targe
     assert(a->removed_ns >= target_ns);         // only what reaches it leaves
     assert(closed || a->branch_stage >= 0 || a->branch_rank >= 0);
     assert(a->single || !closed || a->bound_ns >= target_ns);
+    // No plan of the box takes less than what is proven for it (where transfers are joint its boundaries each by itself may).
+    assert(b->c->joint || a->found_ns >= a->bound_ns || a->found_ns >= a->removed_ns);
     return closed;
 }
 

@@ -3,6 +3,7 @@
 // is one. The walk over the tables is in solve/boxes/dynamic_walk.c.
 #include "solve/boxes/dynamic.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/dynamic_table.h"
@@ -16,6 +17,7 @@ static void list_boundary_kinds(struct dynamic *d, struct arena *arena)
     for (int i = 1; i < slices; i++)
         for (int k = 0; k < 2 * PART_COUNT; k++)
             kinds[count++] = symbol_slice_kind(i, slice_kinds[k / PART_COUNT] + k % PART_COUNT);
+    assert(count == (2 * slices + 1) * PART_COUNT);         // the room taken
     d->boundary_kinds = kinds;
     d->boundary_kind_count = count;
 }
@@ -73,6 +75,8 @@ static struct dynamic *open_tables(const struct choices *c, int64_t cells_max, b
     struct dynamic *d = TAKE(arena, 1, struct dynamic);
     *d = (struct dynamic){.c = c, .stage_count = c->priced->stage_count, .layers = c->priced->layer_count,
                           .group_count = c->priced->group_count};
+    assert(d->stage_count >= 1 && d->stage_count <= STAGES_MAX && d->layers >= d->stage_count);
+    assert(d->group_count >= 1 && d->group_count <= GROUPS_MAX);
     d->stages = TAKE(arena, d->stage_count, struct stage_table);
     d->row = d->layers + 1;
     list_boundary_kinds(d, arena);
@@ -177,6 +181,8 @@ static int choose_fraction(const struct dynamic *d, const struct dynamic_box *bo
     int bits = PRICE_BITS;
     while (bits > 0 && most >> (WEIGHT_BITS - bits) >= (wide)1 << COST_BITS)
         bits--;
+    // Without bits to spare an iteration has 2^52 ns at most (priced_check); prices add less than 2^51: sums stay exact.
+    assert(most >= 0 && most >> (WEIGHT_BITS - bits) < (wide)3 << (COST_BITS + 1));
     return bits;
 }
 
@@ -246,7 +252,9 @@ void dynamic_price_box(struct dynamic *d, const struct dynamic_box *box, wide *p
 void dynamic_coefficients(int64_t *coefficients, const int *paths, const int64_t *weights, int path_count, int symbols)
 {
     memset(coefficients, 0, (size_t)symbols * sizeof *coefficients);
-    for (int i = 0; i < path_count; i++)
+    for (int i = 0; i < path_count; i++) {
+        assert(weights[i] >= 0 && path_laps(paths + i * path_size(symbols), symbols) >= 1);
         for (int k = 0; k < symbols; k++)
             coefficients[k] += weights[i] * paths[i * path_size(symbols) + k];
+    }
 }

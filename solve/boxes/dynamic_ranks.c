@@ -3,6 +3,7 @@
 // what this one leaves, and all other stages of the rank likewise.
 #include "solve/boxes/dynamic_ranks.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int turns_of(const struct dynamic *d) { return d->c->virtual_stages; }
@@ -32,6 +33,7 @@ static void open_try(const struct dynamic *d, struct rank_try *try, struct arena
 
 void dynamic_ranks_open(struct dynamic *d, struct arena *arena)
 {
+    assert(d->c->rank_count * turns_of(d) == d->stage_count && (turns_of(d) == 1 || d->c->peaks));
     d->ranks = TAKE(arena, d->c->rank_count, struct rank_table);
     int *chosen = TAKE(arena, d->stage_count, int);
     d->entry = TAKE(arena, 3 * d->row, double);
@@ -115,6 +117,7 @@ static bool find_spans(struct dynamic *d, const struct layer_span *spans)
         if (k->least > k->most)
             return false;
     }
+    assert(least <= d->layers && most >= d->layers);
     return true;
 }
 
@@ -190,8 +193,10 @@ static double find_least(const struct dynamic *d, int *layers_of)
         int n = k->least;
         while (k->cost[n] >= NOT_REACHED || n > left || k->ahead[left - n] + k->cost[n] != cost)
             n++;
+        assert(n <= k->most);
         layers_of[r - 1] = n;
     }
+    assert(layers_of[0] == left);       // the ranks hold all layers together
     return least;
 }
 
@@ -338,7 +343,9 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
         if (d->ranks[r].in_flight)
             rank_fit(d, r);
     walk_ahead(d);
+    double without_memory = least;
     least = find_least(d, layers_of);
+    assert(least >= without_memory);        // prices of memory only add
     answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
     if (least >= NOT_REACHED)
         return;
@@ -350,4 +357,6 @@ void dynamic_ranks_solve(struct dynamic *d, const struct dynamic_box *box, wide 
     }
     if (answer->through_ns)
         bound_all(d, priced_limits, answer);
+    for (int r = 0; r < ranks && answer->through_ns && answer->spans_ns; r++)
+        assert(answer->spans_ns[r][layers_of[r]] == answer->bound_ns);      // what is ahead and what is behind agree
 }

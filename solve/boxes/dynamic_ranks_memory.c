@@ -1,5 +1,6 @@
 // One rank of the dynamic programme by ranks: its convolutions under a price of a byte, which prices are worth a try, and
 // decisions that fit into its memory.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,9 +180,11 @@ void rank_trace(const struct dynamic *d, int rank, int number, int layers, int *
         int n = k->turn_least[t];
         while (n < layers && (least[n] >= NOT_REACHED || before[layers - n] + least[n] != cost))
             n++;
+        assert(n <= layers && least[n] < NOT_REACHED);
         chosen[k->stages[t]] = try->best[t * d->row + n];
         layers -= n;
     }
+    assert(layers == 0);        // the stages hold all layers of the rank
 }
 
 // ---- prices
@@ -220,6 +223,7 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
     struct rank_table *k = table_of(d, rank);
     int64_t slopes[SLOPES_MAX], most = (int64_t)((double)((wide)1 << (COST_BITS - 1 + BYTE_PRICE_BITS)) / (double)(k->limit + 1));
     int count = 0;
+    assert(k->in_flight && layers >= k->least && layers <= k->most);
     for (int t = 0, left = layers; t < turns_of(d); t++) {
         int n = left / (turns_of(d) - t);
         n = n < k->turn_least[t] ? k->turn_least[t] : n > k->turn_most[t] ? k->turn_most[t] : n;
@@ -242,6 +246,7 @@ void rank_choose_prices(const struct dynamic *d, int rank, int layers)
         k->tries[k->try_count++].price = slopes[used > 1 ? i * (distinct - 1) / (used - 1) : 0];
     if (used && 8 * slopes[distinct - 1] < most)            // so dear that bytes alone count
         k->tries[k->try_count++].price = 8 * slopes[distinct - 1];
+    assert(k->try_count >= 1 && k->try_count <= TRIES_MAX && k->tries[0].price == 0);
 }
 
 // ---- decisions that fit

@@ -1,5 +1,6 @@
 // What couples the stages of the dynamic programme beside the layers: slots of groups and the quality budget. As many of
 // them as the table has room for are counted exactly, in an index of uses with one digit each; the others are priced.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/dynamic_table.h"
@@ -8,6 +9,7 @@ int dynamic_resource_count(const struct dynamic *d) { return d->group_count + BU
 
 int64_t dynamic_resource_limit(const struct dynamic *d, int resource)
 {
+    assert(resource >= 0 && resource < dynamic_resource_count(d));
     return d->stride[resource] || d->implied == resource ? INT64_MAX : d->limit[resource];
 }
 
@@ -76,6 +78,7 @@ static void choose_counted(struct dynamic *d, int64_t cells_max, int64_t cells_p
             return;
         d->stride[next] = d->use_count;
         d->use_count *= (int)d->limit[next] + 1;
+        assert(d->use_count <= cells_max / cells_per_use);
         counted_groups += is_group(d, next);
     }
 }
@@ -142,6 +145,7 @@ static void find_rows(struct dynamic *d, struct arena *arena)
         for (int v = 0; v < d->use_count; v++)
             for (int k = 0; alive[s][v] && k < d->stages[s].class_count; k++) {
                 int to = take(d, s, &d->stages[s].classes[k], v);
+                assert(to < d->use_count);
                 if (to >= 0)
                     alive[s + 1][to] = true;
             }
@@ -167,6 +171,7 @@ static void find_rows(struct dynamic *d, struct arena *arena)
             }
         }
     }
+    assert(d->stages[0].row_count <= 1);        // nothing is used before the first stage
 }
 
 void dynamic_count_uses(struct dynamic *d, int64_t cells_max, int64_t cells_per_use, struct arena *arena)

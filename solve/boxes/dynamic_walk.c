@@ -34,6 +34,7 @@ static bool bound_layers(struct dynamic *d)
         if (t->least > t->most)
             return false;
     }
+    assert(d->stages[d->stage_count - 1].least == d->layers && d->stages[d->stage_count - 1].most == d->layers);
     return true;
 }
 
@@ -225,11 +226,12 @@ static void trace_back(const struct dynamic *d, double cost, int q, int uses, in
             break;
         const struct stage_table *t = &d->stages[s], *before = &d->stages[s - 1];
         int p = 0;
-        while (before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q] != cost)
-            p++;
+        for (; before->forward[cell(d, p, uses, layers)] + t->boundary[p * t->state_count + q] != cost; p++)
+            assert(p + 1 < before->state_count);        // one of them led here
         cost = before->forward[cell(d, p, uses, layers)];
         q = p;
     }
+    assert(layers == 0 && uses == 0 && cost == 0);      // the decision covers every layer once, at what it cost
 }
 
 static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_ns)
@@ -243,6 +245,15 @@ static void bound_all(struct dynamic *d, wide priced_limits, int64_t **through_n
         walk_backward(d, s);
     for (int s = 0; s < d->stage_count; s++)
         bound_choices(d, s, priced_limits, through_ns[s]);
+}
+
+// Forward and backward agree: the bound through every choice of the least decision is the bound itself.
+static bool leads_through(const struct dynamic *d, const struct dynamic_answer *answer)
+{
+    bool all = true;
+    for (int s = 0; s < d->stage_count && answer->chosen; s++)
+        all = all && answer->through_ns[s][answer->chosen[s]] == answer->bound_ns;
+    return all;
 }
 
 bool dynamic_is_by_ranks(const struct dynamic *d) { return d->ranks != NULL; }
@@ -272,9 +283,11 @@ void dynamic_solve(struct dynamic *d, const struct dynamic_box *box, struct dyna
                 least = last->forward[cell(d, q, d->last_rows[i], d->layers)];
                 least_state = q, least_uses = d->last_rows[i];
             }
+    assert(least >= 0 && (least < 0x1p53 || least >= NOT_REACHED));     // exact: see dynamic_table.h
     answer->bound_ns = dynamic_cost_to_ns(d, least, priced_limits);
     if (least < NOT_REACHED && answer->chosen)
         trace_back(d, least, least_state, least_uses, answer->chosen);
     if (least < NOT_REACHED && answer->through_ns)
         bound_all(d, priced_limits, answer->through_ns);
+    assert(least >= NOT_REACHED || !answer->through_ns || leads_through(d, answer));
 }

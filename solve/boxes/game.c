@@ -3,6 +3,7 @@
 // on a small matrix cost less than one dynamic programme.
 #include "solve/boxes/game_parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 struct game *game_open(int symbols, int paths_max, int plans_max, struct arena *arena)
 {
     struct game *g = TAKE(arena, 1, struct game);
+    assert(symbols > 0 && paths_max > 0 && plans_max > 0);
     *g = (struct game){.symbols = symbols, .path_size = path_size(symbols), .paths_max = paths_max, .plans_max = plans_max};
     g->ids = TAKE(arena, paths_max, int);
     g->counts = TAKE(arena, g->path_size * paths_max, int);
@@ -67,6 +69,7 @@ void game_add_path(struct game *g, int id, const int *counts)
     for (int i = 0; i < g->path_count; i++)
         if (g->ids[i] == id)
             return;
+    assert(path_laps(counts, g->symbols) >= 1);
     int at = place_for(g->path_share, &g->path_count, g->paths_max);
     g->ids[at] = id;
     memcpy(g->counts + (size_t)at * (size_t)g->path_size, counts, (size_t)g->path_size * sizeof *counts);
@@ -88,13 +91,18 @@ int game_add_plan(struct game *g, const int64_t *durations)
 void game_move_plan(struct game *g, int from, int to)
 {
     size_t symbols = (size_t)g->symbols;
+    assert(to >= 0 && to <= from && from < g->plan_count);
     memmove(g->durations + (size_t)to * symbols, g->durations + (size_t)from * symbols, symbols * sizeof *g->durations);
     for (int p = 0; p < g->path_count; p++)
         g->length[p * g->plans_max + to] = g->length[p * g->plans_max + from];
     g->plan_share[to] = g->plan_share[from];
 }
 
-void game_truncate_plans(struct game *g, int count) { g->plan_count = count; }
+void game_truncate_plans(struct game *g, int count)
+{
+    assert(count >= 0 && count <= g->plan_count);
+    g->plan_count = count;
+}
 
 // The play in proportion to the positive regrets; all alike where there are none.
 static void play(double *plays, const double *regret, int count)
@@ -165,6 +173,7 @@ int game_weights(const struct game *g, int *ids, int64_t *weights)
         ids[count] = g->ids[p];
         weights[count++] = weight;
     }
+    assert(left >= 0);      // by lap they sum to one at most
     return count;
 }
 
@@ -179,4 +188,9 @@ void game_mean_durations(const struct game *g, int64_t *durations)
 }
 
 int game_plan_count(const struct game *g) { return g->plan_count; }
-double game_plan_share(const struct game *g, int plan) { return g->plan_share[plan]; }
+
+double game_plan_share(const struct game *g, int plan)
+{
+    assert(plan >= 0 && plan < g->plan_count);
+    return g->plan_share[plan];
+}

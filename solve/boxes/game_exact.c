@@ -2,6 +2,7 @@
 // max sum z  subject to  sum over plans of length x z <= 1 for every path,  z >= 0,  whose slack basis is feasible. A dense
 // tableau in which a basic and a non-basic variable change places; right-hand sides differ by a hair, so that it cannot
 // cycle in practice, and the number of steps is limited. Floating point: what comes out are shares, nothing is proven here.
+#include <assert.h>
 #include <math.h>
 
 #include "solve/boxes/game_parts.h"
@@ -105,6 +106,7 @@ void game_solve_exactly(struct game *g)
     if (!g->path_count || !g->plan_count)
         return;
     struct tableau t = {g->tableau, g->path_count, g->plan_count, g->plan_count + 1, g->row_is, g->column_is};
+    assert(t.rows <= g->paths_max && t.columns <= g->plans_max);        // the tableau's room
     fill(&t, g);
     for (int pivots = 0; pivots < PIVOTS_MAX; pivots++) {
         int column = entering(&t), row = column < 0 ? -1 : leaving(&t, column);

@@ -1,6 +1,7 @@
 // The records of a search by boxes, and their second evaluation: see eliminate_proof.h.
 #include "solve/boxes/proof.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/grow.h"
@@ -28,6 +29,7 @@ static void *copy(const void *items, int count, size_t size, struct arena *arena
 void box_proof_take_paths(struct box_proof *p, const struct box_closer *closer, int symbols, struct arena *arena)
 {
     int resources = box_closer_resource_count(closer);
+    assert(box_closer_path_count(closer) > 0);
     bool *counted = TAKE(arena, resources, bool);
     for (int i = 0; i < resources; i++)
         counted[i] = box_closer_counts(closer, i);
@@ -60,6 +62,7 @@ struct recheck {
 
 static void unpack(const struct recheck *k, const struct box_record *r, const struct choice_box *box)
 {
+    assert(!r->spans || box->spans);
     for (int s = 0, at = 0; s < k->stages; s++)
         for (int i = 0; i < k->c->stages[s].count; i++, at++)
             box->allowed[s][i] = r->given[at / 8] >> at % 8 & 1;
@@ -90,6 +93,7 @@ static struct layer_span join_spans(struct layer_span a, struct layer_span b)
 // that one those that either holds; or so at a rank, for the number of its layers.
 static void join_parts(struct recheck *k, const struct box_record *r)
 {
+    assert(r->first_part > 0 && r->first_part + 1 < k->proof->count);
     unpack(k, &k->proof->records[r->first_part], &k->given);
     unpack(k, &k->proof->records[r->first_part + 1], &k->left);
     bool by_rank = r->branch_rank >= 0;
@@ -158,6 +162,7 @@ int64_t box_proof_recheck(const struct box_proof *p, int64_t bound_ns, const str
 {
     struct recheck k = {.proof = p, .c = c, .closer = box_closer_open(c, g, arena), .stages = c->priced->stage_count,
                         .symbols = graph_symbol_count(g), .resources = c->priced->group_count + BUDGET_COUNT};
+    assert(k.resources == box_closer_resource_count(k.closer));
     box_closer_take_paths(k.closer, p->path_counts, p->paths);
     k.given = choice_box_whole(k.closer, arena);
     k.left = choice_box_whole(k.closer, arena);

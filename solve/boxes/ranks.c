@@ -1,4 +1,5 @@
 // Boxes where a rank has several stages: what the stages of a rank demand of each other, and the paths to begin with.
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -59,6 +60,7 @@ static void couple_rank(const struct choices *c, bool *const *allowed, int rank,
 {
     struct stage_needs needs[STAGES_MAX];
     unsigned groups = ~0u;
+    assert(c->virtual_stages <= STAGES_MAX && c->priced->group_count <= (int)(8 * sizeof groups));
     for (int t = 0; t < c->virtual_stages; t++) {
         needs[t] = needs_of(c, allowed, choices_stage_of(c, rank, t));
         groups &= needs[t].groups;
@@ -80,6 +82,7 @@ void box_couple_ranks(const struct choices *c, bool *const *allowed)
 {
     if (c->virtual_stages == 1)
         return;
+    assert(c->peaks);
     struct arena_mark mark = arena_set_mark(c->arena);
     int most = 0;
     for (int r = 0; r < c->rank_count; r++)
@@ -146,5 +149,6 @@ int box_rank_paths(struct box_closer *b, int **paths)
             graph_longest(b->g, b->durations, *paths + count++ * b->path_size);
         }
     graph_longest(b->g, middle, *paths + count++ * b->path_size);
+    assert(count == 2 * b->c->rank_count + 1);
     return count;
 }

@@ -31,6 +31,7 @@ struct box_search {
     bool by_ranks;
     struct open_box *heap;
     int open, capacity;
+    int64_t told_ns;                            // what was proven for the whole so far
     int64_t ended_ns;                           // the least bound of what has ended: boxes that are closed, and what left others
     bool **spare;                               // masks to be used again
     int spare_count, mask_count;
@@ -145,6 +146,7 @@ static bool settle(struct box_search *s, struct open_box *box, struct box_answer
     r->claim_ns = smaller(ended_ns, NEVER_NS);
     s->ended_ns = smaller(s->ended_ns, ended_ns);
     assert(closed ? a->single || ended_ns >= closing : ended_ns >= closing);
+    assert(s->c->joint || a->found_ns >= box->bound_ns);        // no plan of it takes less than was proven before
     assert(s->r->closed <= s->r->boxes && s->r->boxes <= s->r->proof.count);
     if (a->bound_ns > box->bound_ns) {
         box->bound_ns = a->bound_ns;
@@ -190,12 +192,14 @@ static void record_inherited(struct box_search *s, const struct open_box *box)
 
 // What is proven for the whole: the least bound of the boxes that are open, of those that have ended and of what left them. Where
 // a gap is asked that is more than what they had to reach.
-static int64_t bound_of(const struct box_search *s, int64_t dived_ns)
+static int64_t bound_of(struct box_search *s, int64_t dived_ns)
 {
     int64_t bound = smaller(smaller(s->r->best_ns, NEVER_NS), s->ended_ns);
     if (s->open)
         bound = smaller(bound, s->heap[0].bound_ns);
-    return smaller(bound, dived_ns);
+    bound = smaller(bound, dived_ns);
+    assert(bound >= s->told_ns);        // only boxes below what closes one are looked at, and nothing ends below that
+    return s->told_ns = bound;
 }
 
 static bool is_over(struct box_search *s)
@@ -224,6 +228,7 @@ static bool dive(struct box_search *s, struct open_box box)
         record_inherited(s, &box);
         s->ended_ns = smaller(s->ended_ns, box.bound_ns);
     }
+    assert(s->spare_count < s->capacity + 4);
     s->spare[s->spare_count++] = box.mask;
     return true;
 }
@@ -247,6 +252,7 @@ static void open_search(struct box_search *s)
 void box_search(struct box_search_result *r, const struct choices *c, struct graph *g, const struct box_search_settings *settings, struct arena *arena)
 {
     struct arena *scratch = arena_open_within(arena);
+    assert(settings->target_ns >= 0 && settings->gap >= 0 && settings->gap <= 1 && settings->cutoff_ns >= 0);
     *r = (struct box_search_result){.best_ns = settings->target_ns, .found = TAKE(arena, c->priced->stage_count, int)};
     struct box_search s = {.r = r, .settings = settings, .c = c, .ended_ns = INT64_MAX, .arena = scratch, .result_arena = arena,
                            .stages = c->priced->stage_count, .ranks = c->rank_count, .resources = c->priced->group_count + BUDGET_COUNT};
@@ -261,6 +267,7 @@ void box_search(struct box_search_result *r, const struct choices *c, struct gra
     r->bound_ns = bound_of(&s, INT64_MAX);
     assert(r->bound_ns >= 0 && r->bound_ns <= r->best_ns);
     assert(!r->finished || r->bound_ns >= closing_ns(&s));
+    assert(!r->found_better || r->best_ns < settings->target_ns);
     for (int i = 0; i < s.open; i++)
         record_inherited(&s, &s.heap[i]);
     struct box_proof *p = &r->proof;

@@ -1,6 +1,7 @@
 // Where an open box is split. The mixture of least plans is a relaxation that averages over which stage, or which rank,
 // carries the extra layer; splitting at the highest load that it holds in part is what raises the bound. By ranks it is the
 // number of layers on a rank, so that a half says something about all of the rank's stages together.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box_parts.h"
@@ -123,6 +124,21 @@ static int split_without_mixture(const struct box_closer *b, bool *const *allowe
     return count_most;
 }
 
+// A split leaves both halves a choice.
+static bool has_halves(const struct box_closer *b, bool *const *allowed, const struct box_answer *a)
+{
+    bool halves[2] = {false, false};
+    const struct stage_choices *stage = &b->c->stages[a->branch_stage];
+    for (int i = 0; i < stage->count; i++) {
+        const struct choice *c = &stage->items[i];
+        bool first = a->branch_choice >= 0  ? i == a->branch_choice
+                     : a->branch_group >= 0 ? c->group == a->branch_group
+                                            : c->load_ns >= a->branch_load_ns;
+        halves[first] = halves[first] || allowed[a->branch_stage][i];
+    }
+    return halves[0] && halves[1];
+}
+
 int box_choose_split(struct box_closer *b, const struct choice_box *box, struct box_answer *a)
 {
     a->branch_stage = a->branch_choice = a->branch_group = a->branch_rank = -1;
@@ -133,5 +149,8 @@ int box_choose_split(struct box_closer *b, const struct choice_box *box, struct 
     if (a->branch_rank < 0 && a->branch_stage < 0)
         split_by_mixture(b, box->allowed, a);
     int count_most = split_without_mixture(b, box->allowed, a->branch_rank >= 0 || a->branch_stage >= 0, a);
+    assert(a->branch_rank < 0 || a->branch_stage < 0);
+    assert(a->branch_stage < 0 || has_halves(b, box->allowed, a));
+    assert(count_most < 2 || a->branch_rank >= 0 || a->branch_stage >= 0);
     return count_most > 1 ? count_most : 0;
 }

@@ -2,6 +2,7 @@
 // among those whose every load stays below the cap (the analytic bound "fill + (m-1) x slowest" for each slowest), by
 // dynamic programming; then a few rounds in which the paths that were critical so far share the weight. What the table does
 // not count exactly is mended: where a resource is overdrawn, the use that is cheapest to give up is forbidden.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,6 +143,8 @@ static void keep_start(struct construction *k, int64_t time)
     k->starts[at] = room;
     k->start_times[at] = time;
     k->start_count += k->start_count < k->starts_max;
+    assert(at == 0 || k->start_times[at - 1] <= time);
+    assert(at + 1 >= k->start_count || time < k->start_times[at + 1]);
 }
 
 // Plans under one cap. In later rounds the weights lean towards the path that was critical for the plan before.
@@ -153,6 +156,7 @@ static bool construct_under(struct construction *k, int64_t cap_ns)
         if (!solve_within_resources(k))
             return round > 0;
         int64_t time = search_replay(k->s, k->chosen, k->counts);
+        assert(time == INT64_MAX || path_laps(k->counts, k->s->symbols) >= 1);
         if (time < INT64_MAX)
             keep_start(k, time);
         for (int i = 0; i < k->s->symbols && time < INT64_MAX; i++)

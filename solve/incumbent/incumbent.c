@@ -49,6 +49,7 @@ int64_t search_replay(struct search *s, const int *chosen, int *counts)
     if (choices_fit_together(s->c, chosen) && choices_durations(s->c, chosen, durations))
         time = graph_longest(s->g, durations, counts);
     arena_reset(s->arena, mark);
+    assert(time >= 0);
     if (time < INT64_MAX && (!s->best->found || time < s->best->iteration_ns)) {
         s->best->found = true;
         s->best->iteration_ns = time;
@@ -77,6 +78,8 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
     struct search s = {.best = best, .c = c, .g = g, .stage_count = c->priced->stage_count,
                        .symbols = symbol_count(c->priced->stage_count, c->priced->slice_count), .random = seed, .should_stop = should_stop,
                        .stop_argument = stop_argument, .arena = arena};
+    assert(replays >= 0 && s.stage_count <= STAGES_MAX && graph_symbol_count(g) == s.symbols);
+    assert(!best->found || (best->chosen && choices_fit_together(c, best->chosen)));
     if (!best->chosen)
         best->chosen = TAKE(arena, s.stage_count, int);
     for (int i = 0; i < s.stage_count; i++)
@@ -88,7 +91,9 @@ void incumbent_search(struct incumbent *best, const struct choices *c, struct gr
     int start_count = c->virtual_stages > 1 ? search_balance(&s, starts, STARTS_MAX) : 0;
     if (!start_count)
         start_count = search_construct(&s, starts, STARTS_MAX);
+    assert(start_count >= 0 && start_count <= STARTS_MAX);
     if (best->found)
         improve(&s, starts, start_count);
+    assert(!best->found || choices_fit_together(c, best->chosen));
     arena_reset(arena, mark);
 }

@@ -109,6 +109,7 @@ struct local *local_open(struct search *s)
 static void add_to_pool(struct local *l, int64_t neighbour_length)
 {
     int at = l->pool_next;
+    assert(at == l->pool_count % POOL_MAX || l->pool_count == POOL_MAX);
     l->pool_next = (l->pool_next + 1) % POOL_MAX;
     l->pool_count += l->pool_count < POOL_MAX;
     double length = 0, laps = path_laps(l->path, l->s->symbols);
@@ -322,6 +323,7 @@ static int64_t judge(struct local *l, int64_t limit)
 
 void local_search(struct local *l, int *now, int64_t steps, int64_t heat_ns)
 {
+    assert(steps >= 0 && heat_ns >= 0);
     int64_t time = search_replay(l->s, now, l->path);
     if (time == INT64_MAX || !choices_durations(l->s->c, now, l->durations))
         return;

@@ -1,6 +1,7 @@
 // Ranks with several stages in the local search: when layers move, what a stage recomputes follows from the rank's memory.
 // Each stage of a changed rank starts from its lightest choice with the layers it has; while the rank is too full, the
 // stage changes that pays least load for a byte of the moment that is fullest.
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -74,6 +75,7 @@ static bool take_cheapest_step(struct refit *f, int *const *next, const int *hea
     }
     if (best.stage < 0)
         return false;
+    assert(best.saved > 0);         // so that steps come to an end
     f->chosen[best.stage] = best.choice;
     return true;
 }
@@ -81,8 +83,10 @@ static bool take_cheapest_step(struct refit *f, int *const *next, const int *hea
 bool search_refit_rank(const struct choices *c, int rank, int *const *next, const int *heads, int *chosen)
 {
     struct refit f = {.c = c, .rank = rank, .chosen = chosen};
+    assert(c->peaks && rank >= 0 && rank < c->rank_count);
     for (int t = 0; t < c->virtual_stages; t++) {
         int stage = choices_stage_of(c, rank, t);
+        assert(heads[stage] >= 0 && heads[stage] < c->stages[stage].count);
         chosen[stage] = heads[stage];
     }
     for (int steps = 0; steps < 4 * c->virtual_stages; steps++) {

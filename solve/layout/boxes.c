@@ -1,5 +1,6 @@
 // The first engine: boxes closed by mixtures of paths, without a linear program. What it does not finish goes on to the tree,
 // with the plan and the bound reached here.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/layout/eliminate.h"
@@ -77,6 +78,7 @@ enum status solving_run_boxes(struct solving *s, struct error *err)
     }
     if (r.bad) return fail(err, SOLVER, "%lld boxes did not prove their bound when their stored numbers were evaluated again", (long long)r.bad);
     if (r.found_better) {
+        assert(choices_fit_together(&s->choices, r.found));
         s->incumbent = (struct incumbent){true, r.found, r.best_ns};
         solving_keep_incumbent(s);
     }

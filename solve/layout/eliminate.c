@@ -2,6 +2,7 @@
 // What leaves the box leaves the choices, with the bound that made it go.
 #include "solve/layout/eliminate.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "solve/boxes/box.h"
@@ -32,6 +33,7 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
                      struct arena *scratch, struct arena *arena)
 {
     int stages = c->priced->stage_count;
+    assert(target_ns >= 0);
     struct choice_box box = choice_box_whole(closer, scratch);
     int64_t **amount = TAKE(scratch, stages, int64_t *), bound_ns = 0, left_ns = INT64_MAX;
     for (int s = 0; s < stages; s++) {
@@ -49,6 +51,7 @@ static int64_t sweep(struct choices *c, struct graph *g, struct box_closer *clos
         if (proof)
             keep_steps(proof, &answer, c->priced->group_count + BUDGET_COUNT, arena);
     }
+    assert(bound_ns >= 0 && left_ns >= target_ns);         // only what reaches it has left
     // A closed box need not have lost every choice one by one: what is left stays, and the bound says the rest.
     choices_remove(c, box.allowed, amount, REMOVED_BY_BOUND);
     if (proof)
@@ -77,6 +80,7 @@ int64_t eliminate_recorded(struct choices *c, struct graph *g, int64_t target_ns
     *proof = (struct box_proof){0};
     box_proof_add(proof, NULL, 0, NULL, 0, arena);
     int64_t bound_ns = sweep(c, g, closer, target_ns, proof, removed_ns, scratch, arena);
+    assert(proof->count == 1);
     proof->records[0].proven_ns = bound_ns;
     arena_close(scratch);
     return bound_ns;

@@ -9,6 +9,7 @@
 // Of objective max_load the rank's passes and messages alone are bounded.
 #include "solve/layouts/bound.h"
 
+#include <assert.h>
 #include "data/base/least.h"
 
 static int64_t pass_ns(const struct layer_terms *t) { return t->forward_ns + t->backward_ns + t->weight_ns; }
@@ -68,6 +69,7 @@ static int64_t kept_by(const struct layout_sketch *s, int rank, int64_t k, int64
     if (forced < 1 || k < forced || turns == 1) return j * kept->least;
     // The stages of the first and the last layer may be those that keep the most.
     int64_t apart = turns - forced, of_forced = smaller(j, forced);
+    assert(apart >= 0 && j >= 0 && j <= k);
     return kept->most[apart + of_forced] - kept->most[apart] + (j - of_forced) * kept->least;
 }
 
@@ -106,6 +108,7 @@ static int64_t together(const struct layout_sketch *s, const int64_t *most)
 {
     int64_t sum = 0;
     bool used[BOUND_GROUPS_MAX] = {false};
+    assert(s->group_count > 0 && s->group_count <= BOUND_GROUPS_MAX);
     for (int left = s->ranks; left > 0;) {
         int best = -1;
         for (int g = 0; g < s->group_count; g++)
@@ -215,6 +218,7 @@ enum { LOAD_UNKNOWN = -2 };
 static int64_t load_ns(const struct layout_sketch *s, const struct group_terms *g, int rank, int64_t k)
 {
     if (s->group_count > 1) return find_load_ns(s, g, rank, k);
+    assert(rank >= 0 && rank < s->ranks && k >= 0 && k <= s->main_count);
     int64_t *load = &s->loads[rank * (s->main_count + 1) + k];
     if (*load == LOAD_UNKNOWN) *load = find_load_ns(s, g, rank, k);
     return *load;
@@ -401,6 +405,7 @@ static bool all_within(const struct layout_sketch *s, int64_t limit_ns)
 
 int64_t layout_rank_bound(const struct layout_sketch *s, int group, int rank, int64_t before_least, int64_t before_most, int64_t k)
 {
+    assert(group >= 0 && group < s->group_count && before_least >= 0 && before_least <= before_most);
     return least_ns(s, &s->groups[group], rank, (struct before){before_least, before_most}, k);
 }
 
@@ -414,6 +419,7 @@ int64_t layout_average_bound(const struct layout_sketch *s)
 {
     int64_t all = s->all_ns, one = INT64_MAX;
     for (int g = 0; g < s->group_count; g++) one = smaller(one, pass_ns(&s->groups[g].main));
+    assert(one >= 0 && one < INT64_MAX && all >= 0);
     int64_t blocks = (s->ranks - 1) * 2 * (s->turns == 1) * (s->block_forward_ns + (s->local ? 0 : s->block_backward_ns));
     int64_t average = (all + blocks + s->ranks - 1) / s->ranks, whole = (s->main_count + s->ranks - 1) / s->ranks * one;
     return s->micro_batches * larger(average, whole);
@@ -422,6 +428,7 @@ int64_t layout_average_bound(const struct layout_sketch *s)
 int64_t layout_filling_bound(const struct layout_sketch *s)
 {
     int64_t average = layout_average_bound(s), low = average, high = average;
+    assert(average >= 0);
     layout_forget_loads(s);
     if (all_within(s, low)) return low;
     if (!all_within(s, (int64_t)1 << 60)) return INT64_MAX;
@@ -431,5 +438,6 @@ int64_t layout_filling_bound(const struct layout_sketch *s)
         if (all_within(s, middle)) high = middle;
         else low = middle;
     }
+    assert(low >= average && low < high);
     return low + 1;
 }

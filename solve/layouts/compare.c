@@ -1,6 +1,8 @@
 // Whether one layout is no worse than another whatever the plan: the same graph (or one with fewer waits), the same choices,
 // and every priced time and byte at most the other's. Then a bound of the first holds for the second.
 
+#include <assert.h>
+
 #include "solve/layouts/parts.h"
 
 static bool none_above(const int64_t *a, const int64_t *b, int count)
@@ -20,6 +22,7 @@ static bool all_equal(const int64_t *a, const int64_t *b, int count)
 static bool same_graph(const struct priced *a, const struct priced *b)
 {
     const struct layout *x = &a->layout, *y = &b->layout;
+    assert(a->layer_count == b->layer_count && a->objective == b->objective);       // of one problem
     if (x->schedule != y->schedule || a->rank_count != b->rank_count || a->stage_count != b->stage_count
         || a->slice_count != b->slice_count || a->micro_batches != b->micro_batches || x->local_loss_every != y->local_loss_every) return false;
     if (x->local_loss_every && (a->local_forward_ns > b->local_forward_ns || a->local_backward_ns > b->local_backward_ns

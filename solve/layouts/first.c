@@ -1,5 +1,7 @@
 // Layouts to look at before anything is scanned: what a person would try. Each step away from that costs a layout a point; those
 // with the same number of points form a tier. A layout's tier and its place in it follow from the space alone.
+#include <assert.h>
+
 #include "solve/layouts/parts.h"
 
 enum { TIER_LAYOUTS = 512, TIER_CHECKS = 4096 };
@@ -38,6 +40,7 @@ void layouts_first_offer(struct layouts_first *f, int64_t number, const struct l
     if (points >= FIRST_TIERS) return;
     struct first_tier *tier = &f->tiers[points];
     if (tier->count == TIER_LAYOUTS || tier->checks == TIER_CHECKS) return;
+    assert(!tier->count || tier->layouts[tier->count - 1].number < number);
     struct problem one = problem_with_layout(f->problem, layout);
     struct error err = {0};
     tier->checks++;

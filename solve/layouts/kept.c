@@ -1,5 +1,6 @@
 // How many micro-batches a rank keeps at least. The turns of the first few micro-batches tell: with more of them no moment
 // of a schedule holds less. Where all micro-batches go forward before any comes back, all of them are kept.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static void hold_most(const struct turn_list *list, const struct schedule_reques
         most = sum;
         memcpy(fullest, held, (size_t)r->virtual_stages * sizeof *held);
     }
+    assert(list->count == list->capacity && sum == 0);         // all turns are there, and release what they took
 }
 
 // Passes before the rank's last forward: of the stage that has done the fewest. In steady state each further micro-batch
@@ -43,6 +45,7 @@ static void count_before_last_forward(struct kept *kept, const struct turn_list 
     int last = list->count - 1;
     if (r->kind == SCHEDULE_ZB_V || r->slice_count > 1) return;
     while (list->turns[last].pass != PASS_FORWARD) last--;
+    assert(last >= r->micro_batches * r->virtual_stages - 1);
     for (int pass = PASS_BACKWARD; pass <= PASS_WEIGHT; pass++) {
         int least = r->micro_batches;
         for (int k = 0; k < r->virtual_stages; k++) done[k] = 0;
@@ -61,6 +64,7 @@ static void sum_up(struct kept *kept, int turns, struct arena *arena)
     kept->least = sorted[turns - 1];
     kept->most = TAKE(arena, turns + 1, int);
     for (int k = 0; k < turns; k++) kept->most[k + 1] = kept->most[k] + sorted[k];
+    assert(kept->least >= 0 && kept->most[turns] >= turns * kept->least);
 }
 
 static bool keeps_all(enum schedule_kind kind)

@@ -56,9 +56,11 @@ const struct priced *price_cached(struct price_cache *c, const struct layout *la
         *e = (struct cached_prices){.used = true, .key = key};
         if (price_terms(&e->priced, &one, c->arena, &err) != OK) e->why = arena_copy_text(c->arena, err.text);
         c->count++;
+        assert(c->count <= ENTRIES / 2 + 1);        // probing ends
     }
     *why = e->why;
     if (e->why) return NULL;
+    assert(e->priced.rank_count == layout->pipeline);
     c->patched = e->priced;
     c->patched.layout = *layout;
     c->patched.stage_count = layout_stage_count(layout);

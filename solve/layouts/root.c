@@ -1,6 +1,8 @@
 // A look at a layout with its schedule and choices at hand: a short search for a plan, then boxes closed or bounded by mixtures
 // of paths, against the best plan of any layout. The effort is a number of replays and boxes (0: the search for a plan
 // alone), never a time.
+#include <assert.h>
+
 #include "formulate/graph/objective.h"
 #include "solve/boxes/search.h"
 #include "solve/incumbent/incumbent.h"
@@ -54,5 +56,6 @@ enum status layout_root(struct layout_answer *a, const struct layouts_context *x
     a->infeasible = r.finished && r.best_ns == INT64_MAX;
     a->bound_ns = r.bound_ns;
     a->plan.effort.boxes = r.boxes;
+    assert(a->bound_ns >= 0 && (!a->plan.stage_count || a->bound_ns <= a->plan.iteration_ns));
     return OK;
 }

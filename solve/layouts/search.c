@@ -302,6 +302,7 @@ static void follow(struct search *s, const struct candidate *c, const struct can
 {
     GROW(s->arena, s->followers, s->follower_count, s->follower_capacity, 256);
     assert(c->number != other->number);
+    assert(other->number >= 0 && layouts_fate(s->layouts, other->number) != FATE_SAME);        // the other was looked at itself
     s->followers[s->follower_count++] = (struct follower){c->number, other->number};
 }
 
@@ -380,6 +381,7 @@ static void take_answer(struct search *s, struct candidate *c, const struct layo
         return;
     }
     take_plan(s, &a->plan, c->number);
+    assert(!a->plan.stage_count || c->bound_ns <= a->plan.iteration_ns);        // no plan takes less than its layout's bound
     if (a->bound_ns > c->bound_ns) c->bound_ns = a->bound_ns;
     note_work(s, c->number, a->plan.stage_count ? a->plan.iteration_ns : 0, -1, a->plan.effort.boxes);
     c->level = request == REQUEST_ROOT ? LEVEL_ROOTED : LEVEL_SOLVED;
@@ -398,6 +400,7 @@ static double seconds_left(const struct search *s)
 static bool look_round(struct search *s, enum layouts_request request, struct candidate **round, int count)
 {
     struct message requests[ROOT_ROUND], answers[ROOT_ROUND] = {{0}};
+    assert(count > 0 && count <= ROOT_ROUND);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], request, &round[i]->layout, s->best.stage_count ? s->best.iteration_ns : 0, seconds_left(s));
@@ -483,6 +486,7 @@ static void scout(struct search *s)
     if (!sharpen(s, round, x.count)) return;
     qsort(round, (size_t)x.count, sizeof *round, candidates_by_bound);
     int count = spread(round, x.count);
+    assert(count <= SCOUTS_LOOKED_AT);
     for (int i = 0; i < count; i++) {
         message_begin(&requests[i], s->arena);
         request_look(&requests[i], REQUEST_SCOUT, &round[i]->layout, 0, 0);
@@ -616,6 +620,14 @@ static int work_by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+// What is proven for a layout does not exceed a plan of it, nor is one without a plan called so.
+static bool work_holds(const struct layouts *l, const struct layouts_work *w)
+{
+    enum layout_fate fate = layouts_fate(l, w->number);
+    if (!w->iteration_ns) return true;
+    return fate != FATE_REFUSED && fate != FATE_MEMORY && fate != FATE_INFEASIBLE && l->value[w->number] <= w->iteration_ns;
+}
+
 static void settle_work(struct search *s)
 {
     struct layouts *l = s->layouts;
@@ -625,7 +637,7 @@ static void settle_work(struct search *s)
         if (kept && s->work[kept - 1].number == s->work[i].number) kept--;
         s->work[kept++] = s->work[i];
     }
-    assert(kept <= s->work_count);
+    for (int i = 0; i < kept; i++) assert(work_holds(l, &s->work[i]));
     l->work = s->work, l->work_count = kept;
 }
 
@@ -643,7 +655,6 @@ static void finish(struct search *s, struct layouts_result *r, int64_t least_ns)
     r->solved.sidelined = s->sidelined;
     r->solved.finished = least_ns >= closing_ns(s);
     if (plan->stage_count) {
-        if (plan->bound_ns > plan->iteration_ns) plan->bound_ns = plan->iteration_ns;
         plan->outcome = plan_gap(plan) <= s->settings->gap ? OUTCOME_OPTIMAL : OUTCOME_OPEN;
     } else {
         plan->outcome = least_ns == INT64_MAX ? OUTCOME_INFEASIBLE : OUTCOME_NO_PLAN;

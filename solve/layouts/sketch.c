@@ -1,5 +1,6 @@
 // The prices that a layout's bounds read, taken out of its priced document: layers priced alike are gathered, and of what a
 // plan may choose (groups, options, slices) the least is kept.
+#include <assert.h>
 #include <string.h>
 
 #include "data/base/least.h"
@@ -80,6 +81,7 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
     s->has_first = !runs_alike(p, 0, run);
     s->has_last = !runs_alike(p, last, run);
     s->only_ends = s->other_count == s->has_first + s->has_last;
+    assert(s->main_count > 0 && s->other_count >= s->has_first + s->has_last);
     s->main = room_of(p, run), s->first = room_of(p, 0), s->last = room_of(p, last);
     s->selective = p->recompute[RECOMPUTE_SELECTIVE] && p->runs[run].recomputable;
     s->full = p->recompute[RECOMPUTE_FULL] && p->runs[run].recomputable;
@@ -89,6 +91,7 @@ static void gather_layers(struct layout_sketch *s, const struct priced *p, int r
 static void gather_group(struct layout_sketch *s, const struct priced *p, int run, int g)
 {
     const struct priced_group *from = &p->groups[g];
+    assert(s->group_count < BOUND_GROUPS_MAX && from->slots > 0);
     struct group_terms *to = &s->groups[s->group_count++];
     *to = (struct group_terms){.slots = from->slots, .limit_bytes = from->memory_limit_bytes, .constant_bytes = from->constant_bytes,
                                .sync_constant_ns = INT64_MAX, .main = terms_of(p, run, g), .first = terms_of(p, 0, g),
@@ -174,6 +177,7 @@ bool layout_sketch(struct layout_sketch *s, const struct priced *p, struct kept_
         if (any >= 0) *why = "the node groups have room for fewer ranks";
         return false;
     }
+    assert(s->ranks > 0 && s->stages == s->ranks * s->turns && s->group_count > 0);
     if (!s->has_first) s->fill_first_ns = s->drain_first_ns = 0;
     s->all_ns = all_passes_ns(p);
     gather_transfers(s, p);

@@ -1,5 +1,6 @@
 // What the worker processes of a search over layouts do: scan a range of the space, sharpen bounds, solve one layout. An
 // answer is a function of its request alone, so that it does not matter which worker gives it.
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -99,6 +100,7 @@ static int scan_layout(struct scan *s, const struct layout *layout, int64_t *val
     *value = layout_missing_bytes(&sketch);
     if (*value > 0) return layouts_reason(&s->found, FATE_MEMORY, "its layers do not fit on the devices, whatever is recomputed", s->arena);
     *value = layout_average_bound(&sketch);
+    assert(*value >= 0);
     return layouts_reason(&s->found, FATE_OPEN, "not looked at", s->arena);
 }
 
@@ -200,6 +202,7 @@ static void serve_sharpen(const struct layouts_context *c, struct message *in, s
         message_get(in, &layout, sizeof layout);
         bool priced_well = layout_price(&priced, c->problem, &layout, arena, &err) == OK && layout_sketch(&sketch, &priced, &kept, &why);
         int64_t bound_ns = priced_well ? layout_filling_bound(&sketch) : 0;
+        assert(!priced_well || bound_ns >= layout_average_bound(&sketch));      // sharper, never blunter
         arena_reset(arena, mark);
         message_put_count(out, bound_ns);
     }
@@ -309,6 +312,7 @@ static void serve_look(const struct layouts_context *c, enum layouts_request req
     message_put_count(out, status == OK);
     put_text(out, status == OK ? a.reason : err.text);
     if (status != OK) return;
+    assert(!a.plan.stage_count || a.infeasible || a.bound_ns <= a.plan.iteration_ns);
     message_put_count(out, a.finished);
     message_put_count(out, a.infeasible);
     message_put_count(out, a.bound_ns);

@@ -17,6 +17,7 @@ static bool is_time_row(const struct milp *m, const struct milp_row *r)
 void bound_prepare(struct bound_scratch *s, const struct milp *m, struct arena *arena)
 {
     *s = (struct bound_scratch){.milp = m, .row_known = m->row_count};
+    assert(m->column_count > 0 && m->columns[0].time);
     s->residual = TAKE(arena, m->column_count, wide);
     s->touched = TAKE(arena, m->column_count, int);
     s->is_touched = TAKE(arena, m->column_count, bool);
@@ -72,6 +73,7 @@ bool bound_evaluate(int64_t *bound_ns, wide *exact, const struct milp *m, const 
     bool bad = false;
     start(s);
     for (int k = 0; k < y->count; k++) {
+        assert(y->rows[k] >= 0 && y->rows[k] < m->row_count);
         const struct milp_row *r = &m->rows[y->rows[k]];
         if (!right_sign(r, y->values[k])) return false;
         wide value = full_value(s, m, y->rows[k], y->values[k], y->unit_log2);
@@ -158,6 +160,7 @@ static int by_row(const void *a, const void *b)
 void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows, const double *values, int count, int unit_log2, struct arena *arena)
 {
     const struct milp *m = s->milp;
+    assert(count >= 0 && unit_log2 >= 0);
     struct keyed *sorted = TAKE(arena, count, struct keyed);
     *y = (struct multipliers){.rows = TAKE(arena, count, int), .values = TAKE(arena, count, int64_t), .count = count, .unit_log2 = unit_log2};
     for (int k = 0; k < count; k++) sorted[k] = (struct keyed){rows[k], values[k]};
@@ -185,4 +188,5 @@ void bound_round(struct multipliers *y, struct bound_scratch *s, const int *rows
         if (k >= 0) clear_residual(y, k, m, j, s);
     }
     drop_zeros(y);
+    for (int k = 1; k < y->count; k++) assert(y->rows[k - 1] < y->rows[k]);
 }

@@ -1,5 +1,6 @@
 #include "solve/tree/box.h"
 
+#include <assert.h>
 #include "data/base/grow.h"
 
 #include <string.h>
@@ -60,9 +61,11 @@ void split_apply(struct box *first, struct box *second, const struct box *of, co
 {
     box_copy(first, of, p, arena);
     box_copy(second, of, p, arena);
+    assert(s->stage >= 0 && s->stage < p->stage_count);
     first->depth = second->depth = of->depth + 1;
     for (int i = p->first_choice[s->stage]; i < p->first_choice[s->stage + 1]; i++)
         box_forbid(split_is_first(s, p, i) ? second : first, i);
+    assert(box_allowed_count(first, p, s->stage) + box_allowed_count(second, p, s->stage) == box_allowed_count(of, p, s->stage));
 }
 
 bool split_blindly(struct split *s, const struct box *b, const struct program *p)
@@ -83,6 +86,7 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
             return true;
         }
     }
+    assert(lowest >= 0 && passed == most);
     *s = (struct split){.stage = stage, .choice = lowest};
     return true;
 }
@@ -90,6 +94,7 @@ bool split_blindly(struct split *s, const struct box *b, const struct program *p
 struct record *record_add(struct record_list *list, enum record_kind kind, const struct box *b, const struct program *p, struct arena *arena)
 {
     GROW(arena, list->items, list->count, list->capacity, 64);
+    assert(b->number >= 0 && b->bound_ns >= 0);
     struct record *r = &list->items[list->count++];
     *r = (struct record){.kind = kind, .box = b->number, .bound_ns = b->bound_ns, .ample = b->ample, .allowed = copy_bits(b->allowed, p, arena)};
     return r;

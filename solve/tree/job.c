@@ -1,5 +1,6 @@
 #include "solve/tree/job.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ static void note_plan(struct subtree *t, const int *chosen)
     int64_t time_ns = program_time(t->program, chosen);
     if (time_ns < 0 || time_ns >= t->best_ns) return;
     GROW(t->arena, r->plans, r->plan_count, r->plan_capacity, 4);
+    assert(time_ns >= t->job->box.bound_ns);        // else that bound was none
     r->plans[r->plan_count].chosen = arena_grow(t->arena, chosen, (size_t)stages, (size_t)stages, sizeof *chosen);
     r->plans[r->plan_count++].time_ns = time_ns;
     if (!t->job->keep_target) set_target(t, time_ns);
@@ -97,7 +99,8 @@ static bool explore(struct subtree *t, struct box *box, bool restore)
         }
         relaxed = false;        // whole, and still better than the target: alternatives, or multipliers too coarse
     }
-    if (!relaxed) split_blindly(&split, box, t->program);
+    bool split_found = relaxed || split_blindly(&split, box, t->program);
+    assert(split_found);        // it is no leaf: a stage has several choices
     split_box(t, box, &split);
     return settled == SETTLED_OPEN;
 }
@@ -123,10 +126,19 @@ static void begin(struct subtree *t, const struct task *job, struct job_result *
     t->lp = lp_open(&request, arena);
 }
 
+// Boxes whose records end them; what removes choices does not.
+static int ended_count(const struct job_result *r)
+{
+    int count = 0;
+    for (int i = 0; i < r->records.count; i++) count += r->records.items[i].kind != RECORD_REMOVED;
+    return count;
+}
+
 void job_run(struct job_result *r, const struct task *job, struct program *p, struct arena *arena)
 {
     struct subtree t;
     int first_new = p->path_count;
+    assert(job->target_ns >= 0 && job->box.bound_ns >= 0 && job->box.number < LOCAL_NUMBERS);
     begin(&t, job, r, p, arena);
     push(&t, &job->box);
     bool restore = false;
@@ -141,6 +153,7 @@ void job_run(struct job_result *r, const struct task *job, struct program *p, st
     }
     r->open = t.stack;
     r->open_count = t.stack_count;
+    assert(ended_count(r) + r->open_count == 1 + r->box_count);      // every box has one end, or is open
     r->iterations = lp_iterations(t.lp);
     r->path_count = p->path_count - first_new;
     r->paths = arena_grow(arena, p->paths + (size_t)first_new * (size_t)p->path_size, (size_t)r->path_count,

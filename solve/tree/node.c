@@ -81,7 +81,10 @@ static int add_known_paths(struct subtree *t)
         by[k] = v, worst[k] = row;
     }
     assert(count <= PATHS_AT_ONCE);
-    for (int k = 0; k < count; k++) lp_add_row(t->lp, worst[k]);
+    for (int k = 0; k < count; k++) {
+        assert(k == 0 || by[k - 1] >= by[k]);
+        lp_add_row(t->lp, worst[k]);
+    }
     return count;
 }
 
@@ -213,6 +216,7 @@ bool split_by_relaxation(struct split *s, const struct subtree *t, const struct 
         key = fraction;
         *s = (struct split){.stage = p->stage_of[i], .choice = i};
     }
+    assert(key < 0 || (box_allows(box, s->choice) && p->stage_of[s->choice] == s->stage));
     return key >= 0;
 }
 
@@ -224,5 +228,6 @@ void relaxed_decision(const struct subtree *t, const struct box *box, int *chose
         for (int i = p->first_choice[s]; i < p->first_choice[s + 1]; i++)
             if (box_allows(box, i) && lp_value(t->lp, p->column_of[i]) > most)
                 most = lp_value(t->lp, p->column_of[i]), chosen[s] = i - p->first_choice[s];
+        assert(most > -1 && chosen[s] >= 0 && chosen[s] < p->first_choice[s + 1] - p->first_choice[s]);
     }
 }

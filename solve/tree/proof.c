@@ -1,5 +1,6 @@
 #include "solve/tree/proof.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "data/places/cluster.h"
@@ -31,6 +32,7 @@ static struct box_step step_of(struct translation *t, const struct multipliers *
     for (int k = 0; k < y->count; k++) {
         int path = y->rows[k] - t->p->first_path_row;
         if (path >= 0) {
+            assert(path < t->p->path_count && y->values[k] >= 0);
             ids[count] = t->first_path + path;
             weights[count++] = y->values[k];
             sum += (wide)y->values[k] * path_laps(t->p->paths + path * t->p->path_size, symbols);
@@ -59,6 +61,7 @@ static void add_bound(struct translation *t, int64_t box, int64_t bound_ns, bool
     struct box_record *r = &t->proof->records[box];
     bool needs_none = t->proof->records[0].proven_ns >= t->bound_ns;        // the first one ends the proof
     if (y->count) add_step(t, box, y);
+    assert(box >= 0 && box < t->proof->count && bound_ns >= 0);
     if (bound_ns > r->proven_ns) r->proven_ns = r->claim_ns = bound_ns;
     if (!needs_none && (!y->count || (bound_ns == t->bound_ns && !ample))) t->proof->sure = false;
 }
@@ -67,6 +70,7 @@ static void add_split(struct translation *t, const struct record *of)
 {
     struct box_record *r = &t->proof->records[of->box];
     const struct program *p = t->p;
+    assert(of->first > of->box && of->first + 1 < t->proof->count);
     r->first_part = of->first;
     r->branch_stage = of->split.stage;
     t->proof->records[of->first].parent = t->proof->records[of->first + 1].parent = of->box;
@@ -77,6 +81,7 @@ static void add_split(struct translation *t, const struct record *of)
 
 static void add_record(struct translation *t, const struct record *of)
 {
+    assert(of->box >= 0 && of->box < t->proof->count);
     struct box_record *r = &t->proof->records[of->box];
     switch (of->kind) {
     case RECORD_SPLIT: add_split(t, of); return;

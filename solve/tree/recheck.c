@@ -1,6 +1,7 @@
 // The second look: every record of the tree is evaluated again from its stored numbers, and the records must hang together
 // from the whole box down. Nothing is trusted that is not in a record: a box is what its ancestors' splits and proven
 // removals make it, and each record must speak of exactly that box.
+#include <assert.h>
 #include <string.h>
 
 #include "solve/tree/tree.h"
@@ -35,6 +36,7 @@ static void reach(struct recheck *c, int64_t number, const struct box *box)
 static bool evaluate(struct recheck *c, const struct record *r, int64_t *bound_ns, wide *exact)
 {
     struct box box = {.allowed = r->allowed};
+    assert(r->allowed);
     box_close_columns(&box, c->program, c->closed);
     return bound_evaluate(bound_ns, exact, &c->program->formulation->milp, c->closed, &r->proof, &c->scratch);
 }
@@ -122,6 +124,7 @@ static void begin(struct recheck *c, int64_t root_bound_ns)
     bound_prepare(&c->scratch, &c->program->formulation->milp, c->arena);
     c->closed = TAKE(c->arena, c->program->formulation->milp.column_count, bool);
     c->box_count = c->tree->next_number;
+    assert(c->box_count > 0 && root_bound_ns >= 0);
     c->boxes = TAKE(c->arena, c->box_count, struct known_box);
     box_whole(&root, c->program, c->arena);
     root.bound_ns = root_bound_ns;

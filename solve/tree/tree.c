@@ -69,6 +69,7 @@ static void take_plan(struct search *s, const struct found_plan *plan)
     memcpy(t->plans[at].chosen, plan->chosen, size);
     assert(t->plan_count <= s->settings->plan_count);
     assert(at == 0 || t->plans[at - 1].time_ns <= plan->time_ns);
+    assert(at + 1 >= t->plan_count || t->plans[at].time_ns <= t->plans[at + 1].time_ns);
 }
 
 // ---- merging
@@ -135,6 +136,7 @@ static void merge(struct search *s, struct job_result *r, int known_rows)
         struct record *record = keep_record(t, &r->records.items[i], s->arena);
         record->box = global_number(&n, record->box);
         record->first = global_number(&n, record->first);
+        assert(record->box < t->next_number && record->first < t->next_number);
         renumber_rows(record->proof.rows, record->proof.count, &n);
     }
     for (int i = 0; i < r->open_count; i++) {
@@ -197,6 +199,15 @@ static bool run_tasks(struct search *s, const struct task *tasks, int count, str
     return true;
 }
 
+// No box that a job leaves open has a lesser bound than the one it was given, and no plan that it met a lesser time.
+static bool keeps_bound(const struct job_result *r, int64_t bound_ns)
+{
+    bool keeps = true;
+    for (int i = 0; i < r->open_count; i++) keeps = keeps && r->open[i].bound_ns >= bound_ns;
+    for (int i = 0; i < r->plan_count; i++) keeps = keeps && r->plans[i].time_ns >= bound_ns;
+    return keeps;
+}
+
 // One round: true while the search goes on.
 static bool run_round(struct search *s, int job_limit, int box_limit)
 {
@@ -225,7 +236,10 @@ static bool run_round(struct search *s, int job_limit, int box_limit)
             }
         }
         if (failed[i]) split_without_worker(s, &tasks[i].box);
-        else merge(s, r, rows);
+        else {
+            assert(keeps_bound(r, tasks[i].box.bound_ns));
+            merge(s, r, rows);
+        }
     }
     return done;
 }
@@ -311,7 +325,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
     TRY(worker_pool_open(&s.pool, &workers, arena, err));
     struct box root;
     box_whole(&root, p, arena);
-    assert(root_bound_ns >= 0);
+    assert(root_bound_ns >= 0 && settings->plan_count >= 1 && plan_count >= 0);
     root.bound_ns = root_bound_ns;
     push(tree, &root, arena);
     close_inherited(&s);
@@ -327,6 +341,7 @@ enum status tree_run(struct tree *tree, struct program *p, const struct tree_set
         show(&s);
     }
     worker_pool_close(s.pool);
+    assert(tree->ended_ns >= 0 && tree->plan_count <= settings->plan_count);
     tree->finished = going && (!tree->open_count || gap_reached(&s));
     tree->bound_ns = open_bound(&s);
     assert(tree->bound_ns >= root_bound_ns);
